@@ -351,6 +351,9 @@ pub(crate) struct ApplyArgs {
     /// Do not ask for approval.
     #[arg(long)]
     pub(crate) auto_approve: bool,
+    /// Do not fail if a destruction forgets objects that are not to be destroyed.
+    #[arg(long)]
+    pub(crate) suppress_forget_errors: bool,
     /// A plan saved with "plan -out".
     #[arg(value_name = "PLAN")]
     pub(crate) plan_file: Option<PathBuf>,

@@ -30,14 +30,13 @@ const COMMANDS_TO_COME: [&str; 17] = [
     "workspace",
 ];
 /// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
-const FLAGS_TO_COME: [&str; 20] = [
+const FLAGS_TO_COME: [&str; 19] = [
     "--config",
     "--deprecation",
     "--json",
     "--lock",
     "--lock-timeout",
     "--module",
-    "--suppress-forget-errors",
     "--plan",
     "--state",
     "--reconfigure",

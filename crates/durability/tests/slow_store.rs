@@ -191,7 +191,11 @@ impl World {
     fn apply(&self, planned: engine::PlanOutcome, keeper: &Arc<Keeper>) -> engine::ApplyOutcome {
         let program = Arc::new(self.project.program());
         let environment = self.environment(Arc::clone(keeper) as Arc<dyn engine::Journal>);
-        let options = ApplyOptions { parallelism: 10, workspace: "default".into() };
+        let options = ApplyOptions {
+            parallelism: 10,
+            workspace: "default".into(),
+            suppress_forget_errors: false,
+        };
         let (plan, state, variables) = (planned.plan, planned.refreshed, VariableValues::new());
         let apply = engine::apply(&program, &plan, state, variables, &environment, options);
         self.runtime.block_on(apply)

@@ -72,6 +72,9 @@ pub async fn apply(
         PlanMode::Destroy => {
             let run = DestroyRun::new(applying);
             purpose::run(&run).await;
+            if !options.suppress_forget_errors {
+                refuse_left_behind(&run);
+            }
             finish(&run, clear)
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
@@ -94,6 +97,18 @@ pub fn check_plan_is_complete(plan: &Plan) -> Result<(), Box<Diagnostic>> {
     let detail = "The plan ended with errors, so it can be shown, but not applied. Correct the \
                   errors, then make a new plan.";
     Err(Box::new(Diagnostic::new(Summary::ERRORED_PLAN, detail)))
+}
+
+/// Reports a destruction that succeeded and forgot objects: scripts rely on its exit code.
+fn refuse_left_behind(applying: &Applying<'_>) {
+    if applying.report.has_errors() || applying.report.counts().forget == 0 {
+        return;
+    }
+    let detail = "As requested, Mayfly has not deleted some remote objects that are no longer managed by this \
+                  configuration. Those objects continue to exist in their remote system and so may \
+                  continue to incur charges. Refer to the original plan for more information.\n\nTo \
+                  suppress this error for future destroy runs, add the flag \"-suppress-forget-errors\".";
+    applying.report(Diagnostic::new(Summary::LEFT_BEHIND, detail));
 }
 
 /// Ends an apply. `clear` removes what the state must not keep.

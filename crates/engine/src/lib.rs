@@ -53,6 +53,7 @@ mod progress;
 mod provider_node;
 mod provisioner;
 mod redact;
+mod removals;
 mod request;
 mod resource;
 mod runs;

@@ -3,7 +3,7 @@
 use std::{any::Any, rc::Rc, sync::Arc};
 
 use db::{Diagnostic, Summary, System};
-use hir::{ItemKind, Program};
+use hir::Program;
 use state::{
     Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, Reason, ResourceChange,
     State, StateIdentity,
@@ -165,13 +165,20 @@ pub(crate) async fn plan_with(
             let mut part = None;
             // A plan that is certain to fail calls no provider.
             if is_possible {
-                part = begin(&run, leftovers.retained_run.take(), touched);
+                // The blocks in `others` have no nodes whose edits could be found.
+                let retained = leftovers.retained_run.take().filter(|_| !has_others(program));
+                part = begin(&run, retained, touched);
                 purpose::run(&run).await;
             }
             run.plan_output_removal(|name| !program.root().outputs.contains_key(name));
             ending.finish(run.0, part.as_ref(), leftovers)
         }
     }
+}
+
+/// Returns true if the configuration has `moved`, `removed` or `import` blocks.
+fn has_others(program: &Program) -> bool {
+    program.modules.iter().any(|it| !it.others.is_empty())
 }
 
 /// Prepares the graph: everything, or only the part of the last run that an edit can affect. Returns that part,
@@ -210,6 +217,7 @@ impl Ending<'_> {
         leftovers: &mut Leftovers,
     ) -> PlanOutcome {
         let has_begun = self.is_possible;
+        let has_others = has_others(planning.config.program);
         let outcome =
             PlanOutcome { has_begun, ..finish(&planning, self.plan, self.options, &self.moves) };
         leftovers.turns = planning.reuse.turns();
@@ -217,6 +225,7 @@ impl Ending<'_> {
             leftovers.kept = Some(planning.pool.take_kept());
             let FinishedPlan { templates, retained_run, remains } =
                 planning.into_parts(&outcome, part);
+            let retained_run = retained_run.filter(|_| !has_others);
             (leftovers.templates, leftovers.retained_run, leftovers.remains) =
                 (templates, retained_run, remains);
         }
@@ -224,19 +233,12 @@ impl Ending<'_> {
     }
 }
 
-/// Returns true if the configuration has no blocks that this version does not run and that would change the
-/// meaning of the state. Such blocks are reported. If the state has no objects, there is nothing to move or
-/// remove.
+/// Returns true if the configuration has no blocks that this version does not run. Such blocks are reported.
 fn is_supported(walk: &Walk<'_>) -> bool {
     let mut is_supported = true;
-    let nothing_stored = walk.state.previous().resources().len() == 0;
-    for entry in walk.config.program.modules.iter().flat_map(|module| &module.others) {
-        let kind = match &entry.item.kind {
-            ItemKind::Import(_) => "import",
-            ItemKind::Removed(_) if !nothing_stored => "removed",
-            _ => continue,
-        };
-        walk.report_unsupported(entry, entry.item.header.into(), &format!("\"{kind}\" blocks"));
+    let others = walk.config.program.modules.iter().flat_map(|module| &module.others);
+    for entry in others.filter(|it| it.item.kind.as_import().is_some()) {
+        walk.report_unsupported(entry, entry.item.header.into(), "\"import\" blocks");
         is_supported = false;
     }
     is_supported
@@ -250,6 +252,7 @@ fn finish(
 ) -> PlanOutcome {
     let mode = options.mode;
     moves::validate(walk, moves);
+    walk.config.removals.validate(walk);
     let has_failed = walk.report.has_errors();
     // A destroy plan and a plan with errors do not expand everything. In any other plan, a declaration without
     // objects has no instances.

@@ -18,6 +18,7 @@ use crate::{
     redact::has_short_secret,
     request::{Command, CommandStatus},
     resource::subject::Subject,
+    resource::turn::provisioners_of,
     schedule::Failed,
     walk::{
         context::Walk,
@@ -90,12 +91,13 @@ impl Walk<'_> {
         subject: &Subject,
         value: &Value,
     ) -> Result<(), Failed> {
-        let Some(entry) = &subject.entry else { return Ok(()) };
+        let removed = || self.config.removals.block(&subject.address().config());
+        let Some(entry) = subject.entry.as_ref().or_else(removed) else { return Ok(()) };
         let each = Each { key: subject.address().key.clone(), value: None };
         if self.refuse_provisioners(entry, |it| it.at_destroy) {
             return Err(Failed);
         }
-        for provisioner in entry.resource().provisioners.iter().filter(|it| it.at_destroy) {
+        for provisioner in provisioners_of(entry).iter().filter(|it| it.at_destroy) {
             self.provision(subject, entry, &each, value, provisioner).await?;
         }
         Ok(())
@@ -109,7 +111,7 @@ impl Walk<'_> {
         value: &Value,
         provisioner: &Provisioner,
     ) -> Result<(), Failed> {
-        let resource = &entry.resource().resource;
+        let resource = &subject.address().resource;
         let has_each = !matches!(each.key, InstanceKey::None);
         let scope = EngineScope::new(self, subject.module, has_each.then_some(each));
         let scope = scope.with_own(OwnObject { resource, key: &each.key, value: value.clone() });

@@ -71,6 +71,8 @@ pub struct ApplyOptions {
     pub parallelism: usize,
     /// The name of the selected workspace, for `terraform.workspace`.
     pub workspace: Str,
+    /// True if a destruction that forgets objects succeeds (`-suppress-forget-errors`).
+    pub suppress_forget_errors: bool,
 }
 
 /// Options of [`import`](crate::import()).

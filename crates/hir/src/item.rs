@@ -286,6 +286,8 @@ pub struct DependsOn {
 pub struct Lifecycle {
     /// `create_before_destroy`
     pub create_before_destroy: bool,
+    /// True for `destroy = false`: the object is forgotten instead of destroyed.
+    pub skip_destroy: bool,
     /// `prevent_destroy`
     pub prevent_destroy: Option<ExprId>,
     /// `ignore_changes`

@@ -141,13 +141,22 @@ impl Applied {
     }
 }
 
+/// The settings of an apply.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The maximum number of concurrent provider operations (`-parallelism`).
+    pub parallelism: usize,
+    /// True if a destruction that forgets objects succeeds (`-suppress-forget-errors`).
+    pub suppress_forget_errors: bool,
+}
+
 /// Applies an approved plan, and writes the state.
 ///
 /// # Errors
 /// The reason why nothing was applied. The state is closed then.
 pub fn apply(
     session: &Session,
-    parallelism: usize,
+    settings: Settings,
     purpose: store::Purpose,
     approved: Approved,
     open: OpenState,
@@ -164,7 +173,11 @@ pub fn apply(
     // Move the values out, so that no copy of them stays in memory during and after the apply.
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.ephemeral_inputs).teach(&session.redactor);
-    let options = ApplyOptions { parallelism, workspace: session.workspace() };
+    let options = ApplyOptions {
+        parallelism: settings.parallelism,
+        workspace: session.workspace(),
+        suppress_forget_errors: settings.suppress_forget_errors,
+    };
     let directories = ModuleDirectories::of(session, &prepared.program);
     let apply = engine::apply(&prepared.program, &plan, refreshed, values, &environment, options);
     let outcome = session.runtime.block_on(apply);

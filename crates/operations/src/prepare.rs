@@ -130,7 +130,7 @@ pub fn check(
         .filter(|it| it.id() != Rule::PossiblyEphemeral)
         .map(|it| match purpose {
             Purpose::Saved | Purpose::Import => it,
-            _ => settled(it, state),
+            _ => settled(it),
         })
         .collect();
     if warnings.iter().any(Diagnostic::is_error) {
@@ -158,11 +158,10 @@ fn explanations(found: &[Diagnostic]) -> Explanations {
     explanations
 }
 
-/// Turns a warning that depends on the state into an error if the state has objects.
-fn settled(found: Diagnostic, state: &State) -> Diagnostic {
-    let holds_objects = state.resources().len() > 0;
+/// Turns a warning of `validate` about what no plan carries out into an error.
+fn settled(found: Diagnostic) -> Diagnostic {
     match (found.id(), found.severity()) {
-        (unsupported::ID, Severity::Warning) if holds_objects => {
+        (unsupported::ID, Severity::Warning) => {
             Diagnostic { summary: Summary::NOT_SUPPORTED_YET, ..found }
         }
         _ => found,

@@ -172,7 +172,8 @@ impl Root {
             return Ok(planned.outcome.diagnostics);
         }
         let approved = Approved::of(planned, &files);
-        let applied = apply::apply(session, 10, Purpose::Apply, approved, open)?;
+        let settings = apply::Settings { parallelism: 10, suppress_forget_errors: false };
+        let applied = apply::apply(session, settings, Purpose::Apply, approved, open)?;
         let diagnostics = applied.diagnostics.clone();
         applied.close(session)?;
         plan::end_temp(session, &files, false);

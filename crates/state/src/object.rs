@@ -87,6 +87,15 @@ impl Object {
         }
     }
 
+    /// Returns the object with this value of [`skip_destroy`](Object::skip_destroy). Shares the object if it already
+    /// has it.
+    pub fn with_skip_destroy(self: Arc<Self>, skip_destroy: bool) -> Arc<Self> {
+        match self.skip_destroy == skip_destroy {
+            true => self,
+            false => Arc::new(Object { skip_destroy, ..(*self).clone() }),
+        }
+    }
+
     /// Encodes an object. Sensitive marks become paths, and an ephemeral part is an error.
     ///
     /// `what` names the object in errors, usually by its address. `ty` is the type of the schema that the

@@ -241,7 +241,11 @@ impl World {
     /// Applies a plan.
     pub fn apply_plan(&mut self, plan: &state::Plan, refreshed: State) -> Vec<Diagnostic> {
         let (program, surroundings) = (self.program(), self.environment());
-        let options = ApplyOptions { parallelism: 10, workspace: "default".into() };
+        let options = ApplyOptions {
+            parallelism: 10,
+            workspace: "default".into(),
+            suppress_forget_errors: false,
+        };
         let variables = self.variables.clone();
         let outcome = block_on(apply(&program, plan, refreshed, variables, &surroundings, options));
         self.state = outcome.state;

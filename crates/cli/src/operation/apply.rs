@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use db::{Diagnostic, Summary};
 use engine::{CancelLevel, LogLevel};
 use operations::{
-    apply::{self, Applied, Approved, is_of_check},
+    apply::{self, Applied, Approved, Settings, is_of_check},
     plan::{self, end_temp},
     planned as planned_configuration,
     session::Failure,
@@ -203,8 +203,11 @@ pub(crate) fn carry_out(
     approved: Approved,
     open: OpenState,
 ) -> Result<Exit, Failure> {
-    let parallelism = args.operation.parallelism.get();
-    let applied = apply::apply(session, parallelism, purpose_of(args), approved, open)?;
+    let settings = Settings {
+        parallelism: args.operation.parallelism.get(),
+        suppress_forget_errors: args.suppress_forget_errors,
+    };
+    let applied = apply::apply(session, settings, purpose_of(args), approved, open)?;
     if args.operation.json {
         // The diagnostics of the engine were printed as events. The engine does not know these ones.
         session.ui.diagnostics(&applied.found, &applied.prepared.program.sources);

@@ -136,15 +136,13 @@ fn concise_commands_show_no_lines_of_progress() {
 }
 
 #[test]
-fn moved_block_with_existing_objects_is_reported_once() {
+fn import_block_is_reported_once() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
-    let moved = "moved {\n  from = terraform_data.b\n  to   = terraform_data.a\n}\n";
-    bench.write("moved.tf", moved);
-    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds().shows(&["Warning: Not supported yet"]);
+    bench.write("import.tf", "import {\n  to = terraform_data.a\n  id = \"x\"\n}\n");
     for arguments in [&["plan"][..], &["plan", "-destroy"], &["apply", "-auto-approve"]] {
         let ended = bench.mayfly(".", arguments).fails();
         assert_eq!(ended.printed().matches("Not supported yet").count(), 1, "{}", ended.printed());
-        ended.shows(&["Error: Not supported yet", "\"moved\" blocks"]);
+        ended.shows(&["Error: Not supported yet", "\"import\" blocks"]);
     }
     bench.mayfly(".", ["validate"]).succeeds().shows(&["Warning: Not supported yet"]);
 }

@@ -423,14 +423,21 @@ rules! {
             REMOVED_EPHEMERAL_RESOURCE Error "Ephemeral resource address is not allowed";
         InvalidRemovedProvisioner "invalid-removed-provisioner":
             INVALID_REMOVED_PROVISIONER Error "Invalid provisioner block";
+        LeftBehind "left-behind": LEFT_BEHIND Error "Destroy was successful but left behind forgotten instances";
+        MissingRemovedLifecycle "missing-removed-lifecycle":
+            MISSING_REMOVED_LIFECYCLE Warning "Missing lifecycle from the removed block";
         MovedObjectExists "moved-object-exists": MOVED_OBJECT_EXISTS Error "Moved object still exists";
         RedundantMove "redundant-move": REDUNDANT_MOVE Error "Redundant move statement";
         RemovedObjectExists "removed-object-exists":
             REMOVED_RESOURCE_EXISTS Error "Removed resource block still exists",
             REMOVED_MODULE_EXISTS Error "Removed module block still exists";
+        ResourceForgotten "resource-forgotten":
+            RESOURCE_FORGOTTEN Warning "Resource will be removed from the state";
         UndeclaredImportTarget "undeclared-import-target":
             UNDECLARED_IMPORT_TARGET Error "Configuration for import target does not exist";
         UnresolvedMove "unresolved-move": UNRESOLVED_MOVE Warning "Unresolved resource instance address changes";
+        UnusedRemovedProvisioner "unused-removed-provisioner":
+            UNUSED_REMOVED_PROVISIONER Warning "Removed block provisioners will not be executed";
         WrongImportKey "wrong-import-key": WRONG_IMPORT_KEY Error "Invalid import 'to' expression";
     }
     State {
@@ -527,7 +534,7 @@ rules! {
         InvalidPreventDestroy "invalid-prevent-destroy":
             INVALID_PREVENT_DESTROY Error "Invalid value for prevent_destroy";
         NotSupportedYet "not-supported-yet":
-            NOT_SUPPORTED_YET Error "Not supported yet", NOT_SUPPORTED_WITH_STATE Warning "Not supported yet";
+            NOT_SUPPORTED_YET Error "Not supported yet", NOT_SUPPORTED_BY_PLAN Warning "Not supported yet";
         OperationFailed "operation-failed": OPERATION_FAILED Error "Operation failed";
         PlanForOtherState "plan-for-other-state":
             PLAN_FOR_OTHER_STATE Error "Saved plan does not match the given state";

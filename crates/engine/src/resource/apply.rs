@@ -428,6 +428,7 @@ impl Walk<'_> {
         let kept = Object {
             private: applied.private.as_bytes().into(),
             dependencies: self.dependencies_of(subject.address()),
+            skip_destroy: subject.block().is_some_and(|it| it.resource().lifecycle.skip_destroy),
             status,
             identity: self.encode_identity(subject, applied.identity.as_ref()),
             ..Object::from_json(version, Arc::from("{}"))

@@ -175,13 +175,14 @@ impl Walk<'_> {
             Action::NoOp if sensitive_paths(&before) != sensitive_paths(&after) => Action::Update,
             action => action,
         };
+        let keeps_old = subject.block().is_some_and(|it| it.resource().lifecycle.skip_destroy);
         Ok(ChangePlan {
-            action,
             before,
             after,
             private: answer.private,
             identity: answer.identity,
             required_replace: if action == Action::DeleteThenCreate { paths } else { Vec::new() },
+            action: if keeps_old { decision::forgetting(action) } else { action },
             reason,
         })
     }

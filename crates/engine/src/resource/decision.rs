@@ -60,12 +60,45 @@ pub(crate) fn decide(before: Before, planned: Planned, is_requested: bool) -> De
     }
 }
 
+/// What the configuration and the state say about the end of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Keeping {
+    /// True if the block that declares the object has `lifecycle { destroy = false }`.
+    pub(crate) by_block: bool,
+    /// True if the block had it when the object was last changed.
+    pub(crate) by_state: bool,
+    /// The value of `destroy` in a `removed` block; `None` without such a block.
+    pub(crate) removed: Option<bool>,
+}
+
+/// Decides what happens to an object that ends. `reason` is that of its deletion. A `removed` block says what the user
+/// wants last.
+pub(crate) fn decide_end(keeping: Keeping, reason: Option<Reason>) -> Decision {
+    let why = match keeping {
+        Keeping { by_block: true, .. } => Some(Reason::ForgotBecauseLifecycleDestroyInConfig),
+        Keeping { by_state: true, .. } => Some(Reason::ForgotBecauseLifecycleDestroyInState),
+        _ => None,
+    };
+    match keeping.removed {
+        Some(true) => Decision { action: Action::Delete, reason },
+        Some(false) => Decision { action: Action::Forget, reason: why.or(reason) },
+        None if why.is_some() => Decision { action: Action::Forget, reason: why },
+        None => Decision { action: Action::Delete, reason },
+    }
+}
+
+/// The action of a replacement whose old object is forgotten instead of destroyed. Any other action stays.
+pub(crate) fn forgetting(action: Action) -> Action {
+    if action.is_replace() { Action::ForgetThenCreate } else { action }
+}
+
 /// Returns true if the action that the apply plans, once everything is known, completes the approved one.
 pub(crate) fn completes(approved: Action, last: Action) -> bool {
     match (approved, last) {
         (approved, last) if approved == last => true,
         // The first half of a replacement is done. An update may turn out to be unnecessary.
-        (Action::DeleteThenCreate, Action::Create) | (Action::Update, Action::NoOp) => true,
+        (Action::DeleteThenCreate | Action::ForgetThenCreate, Action::Create)
+        | (Action::Update, Action::NoOp) => true,
         _ => false,
     }
 }
@@ -177,6 +210,29 @@ mod tests {
         let unchanged = Planned { is_unchanged: true, ..CHANGED };
         check(Before::Ready, CHANGED, false, Action::Update.into());
         check(Before::Ready, unchanged, false, Action::NoOp.into());
+    }
+
+    #[test]
+    fn object_is_forgotten_if_a_block_or_the_state_keeps_it() {
+        let reason = Some(Reason::DeleteBecauseNoResourceConfig);
+        let decided = |keeping| decide_end(keeping, reason);
+        let forget = |reason| Decision { action: Action::Forget, reason: Some(reason) };
+        let delete = Decision { action: Action::Delete, reason };
+        let by_state = Keeping { by_state: true, ..Keeping::default() };
+        let by_block = Keeping { by_block: true, ..by_state };
+        assert_eq!(decided(Keeping::default()), delete);
+        assert_eq!(decided(by_block), forget(Reason::ForgotBecauseLifecycleDestroyInConfig));
+        assert_eq!(decided(by_state), forget(Reason::ForgotBecauseLifecycleDestroyInState));
+        assert_eq!(decided(Keeping { removed: Some(true), ..by_state }), delete);
+        let removed = Keeping { removed: Some(false), ..Keeping::default() };
+        assert_eq!(decided(removed), forget(Reason::DeleteBecauseNoResourceConfig));
+    }
+
+    #[test]
+    fn forgetting_changes_only_replacements() {
+        assert_eq!(forgetting(Action::DeleteThenCreate), Action::ForgetThenCreate);
+        assert_eq!(forgetting(Action::Update), Action::Update);
+        assert!(completes(Action::ForgetThenCreate, Action::Create));
     }
 
     #[test]

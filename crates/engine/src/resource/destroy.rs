@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Applying<'_> {
-    /// Destroys the object of a destroy node, a current or a deposed one.
+    /// Destroys or forgets the object of a destroy node, a current or a deposed one.
     pub(crate) async fn destroy_instance(&self, node: NodeIx) -> Result<(), Failed> {
         let NodeKind::Destroy { index } = self.nodes.kind(node) else {
             return Err(Failed);
@@ -34,6 +34,11 @@ impl Applying<'_> {
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let Some(object) = self.object(&subject) else { return Ok(()) };
+        if matches!(ordered.change.action, Action::Forget | Action::ForgetThenCreate) {
+            self.save(&subject, None, None).await?;
+            self.report.count(|counts| counts.forget += 1);
+            return Ok(());
+        }
         let value = self.object_value(&subject, &object)?;
         let provider = self.provider(provider_node).await?;
 

@@ -6,7 +6,7 @@ use addr::{ConfigResource, InstanceKey, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::Entry;
 use provider::{PlanResourceChangeRequest, Private, Provider};
-use state::{Action, Change, Reason, ResourceChange};
+use state::{Action, Change, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     memo::Planned,
     resource::{
         change::{ChangePlan, ChangeRequest},
+        decision::{Decision, Keeping},
         objects::{find_entry, find_module},
         prior::{Prior, storable},
         subject::Subject,
@@ -39,7 +40,6 @@ impl Planning<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
-        self.refuse_stored(&subject)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
@@ -80,7 +80,7 @@ impl Planning<'_> {
         let replace = self.options.replace.contains(subject.address());
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
-        if plan.action == Action::Create || plan.action.is_replace() {
+        if plan.action.is_creation() {
             self.refuse_uncertain(subject, entry)?;
         }
         self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
@@ -123,6 +123,10 @@ impl Planning<'_> {
         let Some(prior) = prior else { return };
         let dependencies = self.planned_dependencies(subject.address(), action);
         let object = prior.object.with_dependencies(&dependencies);
+        let object = match subject.block() {
+            Some(block) => object.with_skip_destroy(block.resource().lifecycle.skip_destroy),
+            None => object,
+        };
         if !Arc::ptr_eq(&object, &prior.object) {
             self.state
                 .change(|state| state.set_current(subject.address(), &subject.provider, object));
@@ -172,7 +176,6 @@ impl Planning<'_> {
     pub(crate) async fn read_gone(&self, subject: &Subject) -> Result<Option<Gone>, Failed> {
         let opened = self.nodes.facts(subject.node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.refuse_stored(subject)?;
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(subject, &*provider).await?;
         Ok(prior.map(|prior| Gone { provider, prior }))
@@ -197,30 +200,29 @@ impl Planning<'_> {
         planned
     }
 
-    /// Plans the deletion of an object. The block has no say about a deposed object: `prevent_destroy` was checked when
-    /// the replacement was planned, and no provisioner runs.
-    pub(crate) async fn plan_deletion(
+    /// Plans the end of an object: it is destroyed or forgotten. `prevent_destroy` has no say about a deposed object,
+    /// because it was checked when the replacement was planned, and no provisioner runs for it.
+    pub(crate) async fn plan_end(
         &self,
         subject: &Subject,
         gone: Gone,
-        reason: Option<Reason>,
+        end: Decision,
     ) -> Result<Planned, Failed> {
-        // The destruction of a whole configuration checks the block nowhere else.
-        if let Some(entry) = subject.block()
-            && self.refuse_provisioners(entry, |it| it.at_destroy)
-        {
-            return Err(Failed);
-        }
         let Gone { provider, prior } = gone;
-        let private = self.plan_destroy(subject, &*provider, &prior).await?;
+        let private = match end.action {
+            Action::Forget => prior.private.clone(),
+            // The destruction of a whole configuration checks the block nowhere else.
+            _ if self.refuse_end_provisioners(subject) => return Err(Failed),
+            _ => self.plan_destroy(subject, &*provider, &prior).await?,
+        };
         let plan = ChangePlan {
-            action: Action::Delete,
+            action: end.action,
             before: prior.value,
             after: Value::null(subject.ty().clone()),
             private,
             identity: None,
             required_replace: Vec::new(),
-            reason,
+            reason: end.reason,
         };
         let planned = Planned {
             change: Some(self.resource_change(subject, &plan)),
@@ -229,10 +231,31 @@ impl Planning<'_> {
             value: plan.after,
         };
         self.record_change(subject, &planned);
-        if !subject.is_deposed() {
+        if end.action == Action::Delete && !subject.is_deposed() {
             self.answered(|| self.check_prevent_destroy(subject, None)).await?;
         }
         Ok(planned)
+    }
+
+    /// What the configuration and the state say about the end of an object. As in OpenTofu, `removed` blocks do not count
+    /// if everything is destroyed, except for deposed objects.
+    pub(crate) fn keeping(&self, subject: &Subject, prior: &Prior, destroys_all: bool) -> Keeping {
+        let lifecycle = subject.entry.as_ref().map(|it| &it.resource().lifecycle);
+        let removed = self.config.removals.destroys(&subject.address().config());
+        Keeping {
+            by_block: lifecycle.is_some_and(|it| it.skip_destroy),
+            // A refresh writes what the block says to the state.
+            by_state: prior.object.skip_destroy
+                && !(destroys_all && self.options.refresh && lifecycle.is_some()),
+            removed: removed.filter(|_| !destroys_all || subject.is_deposed()),
+        }
+    }
+
+    /// Reports provisioners of a block that cannot run when the object is destroyed. Returns true if there are any.
+    fn refuse_end_provisioners(&self, subject: &Subject) -> bool {
+        let removed = self.config.removals.block(&subject.address().config());
+        let block = subject.block().or(removed.filter(|_| !subject.is_deposed()));
+        block.is_some_and(|it| self.refuse_provisioners(it, |it| it.at_destroy))
     }
 
     /// The subject of an object that the configuration does not have.
@@ -261,21 +284,6 @@ impl Planning<'_> {
         let entry = find_entry(self, &address);
         let module = find_module(self, &address.module).unwrap_or(ModuleIx(0));
         self.subject_at(node, address, provider_node, entry, module)
-    }
-
-    /// Refuses stored objects that this version does not support.
-    fn refuse_stored(&self, subject: &Subject) -> Result<(), Failed> {
-        let stored = self.state.previous().object(&subject.object);
-        if !stored.is_some_and(|it| it.skip_destroy) {
-            return Ok(());
-        }
-        let detail = format!(
-            "The state has an object that is to be forgotten rather than destroyed, {}. This version of Mayfly does \
-             not support that. Nothing was done.",
-            subject.object
-        );
-        self.report_about(&subject.text, Summary::NOT_SUPPORTED_YET, detail);
-        Err(Failed)
     }
 
     /// Asks the provider for the plan of a deletion, if it plans deletions. Returns the private data for the

@@ -132,7 +132,7 @@ impl PlanRun<'_> {
         gone: &GoneObject,
     ) -> Option<(Subject, Rc<Planned>)> {
         let subject = self.gone_subject(node, gone).ok()?;
-        if is_guarded(&subject) {
+        if is_guarded(&subject) || self.is_kept(&subject) {
             return None;
         }
         let inputs = self.end_inputs(&subject);
@@ -149,6 +149,13 @@ impl PlanRun<'_> {
         is_for_this_reason.then_some((subject, planned))
     }
 
+    /// Returns true if the state or a `removed` block may keep the object from destruction.
+    fn is_kept(&self, subject: &Subject) -> bool {
+        let stored = self.state.previous().object(&subject.object);
+        stored.is_some_and(|it| it.skip_destroy)
+            || self.config.removals.block(&subject.address().config()).is_some()
+    }
+
     /// The inputs of the plan for a deletion: only the provider, and a constant that distinguishes it from other
     /// plans.
     fn end_inputs(&self, subject: &Subject) -> Inputs {
@@ -158,7 +165,7 @@ impl PlanRun<'_> {
 
     /// Memoizes the plan for the deletion of an object.
     pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
-        if is_guarded(subject) || !self.reuse.memo(memo::Memo::is_kept) {
+        if is_guarded(subject) || self.is_kept(subject) || !self.reuse.memo(memo::Memo::is_kept) {
             return;
         }
         let memo = ObjectMemo {
@@ -172,11 +179,13 @@ impl PlanRun<'_> {
     }
 }
 
-/// Returns true if the block affects the deletion of an object, by `prevent_destroy` or by provisioners.
+/// Returns true if the block affects the deletion of an object, by its `lifecycle` or by provisioners.
 fn is_guarded(subject: &Subject) -> bool {
     subject.block().is_some_and(|entry| {
         let resource = entry.resource();
-        resource.lifecycle.prevent_destroy.is_some() || !resource.provisioners.is_empty()
+        resource.lifecycle.prevent_destroy.is_some()
+            || resource.lifecycle.skip_destroy
+            || !resource.provisioners.is_empty()
     })
 }
 
@@ -193,7 +202,9 @@ fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> boo
 fn same_lifecycle(a: &hir::Item, b: &hir::Item) -> bool {
     let (Some(a), Some(b)) = (a.kind.as_resource(), b.kind.as_resource()) else { return false };
     let plain = |it: &hir::item::Resource| {
-        it.lifecycle.ignore_changes == IgnoreChanges::None && it.lifecycle.prevent_destroy.is_none()
+        it.lifecycle.ignore_changes == IgnoreChanges::None
+            && it.lifecycle.prevent_destroy.is_none()
+            && !it.lifecycle.skip_destroy
     };
     plain(a) && plain(b)
 }

@@ -5,7 +5,7 @@ use std::{rc::Rc, sync::Arc};
 use addr::{AbsResource, InstanceKey, ResourceMode};
 use db::{Diagnostic, Summary};
 use hir::{
-    Entry, destroy_time,
+    Entry, ItemKind, destroy_time,
     item::{Provisioner, Repetition},
     unsupported,
 };
@@ -85,13 +85,14 @@ impl Walk<'_> {
         counts: impl Fn(&Provisioner) -> bool,
     ) -> bool {
         let mut refused = false;
-        for it in entry.resource().provisioners.iter().filter(|it| counts(it)) {
+        let provisioners = provisioners_of(entry);
+        for it in provisioners.iter().filter(|it| counts(it)) {
             if let Some(what) = unsupported::provisioner(&it.kind) {
                 self.report_unsupported(entry, it.node.into(), &what);
                 refused = true;
             }
         }
-        if !entry.resource().provisioners.iter().any(|it| it.at_destroy && counts(it)) {
+        if !provisioners.iter().any(|it| it.at_destroy && counts(it)) {
             return refused;
         }
         for reference in destroy_time::refused(&entry.item) {
@@ -292,5 +293,14 @@ impl Walk<'_> {
                 Err(Failed)
             }
         }
+    }
+}
+
+/// The provisioners of a `resource` or a `removed` block.
+pub(crate) fn provisioners_of(entry: &Entry) -> &[Provisioner] {
+    match &entry.item.kind {
+        ItemKind::Resource(it) => &it.provisioners,
+        ItemKind::Removed(it) => &it.provisioners,
+        _ => &[],
     }
 }

@@ -226,7 +226,7 @@ impl<'a> ApplyRun<'a> {
                     _ => false,
                 };
                 let changes = match it.change.action {
-                    Action::Delete => false,
+                    Action::Delete | Action::Forget => false,
                     Action::NoOp => is_checked(),
                     _ => true,
                 };

@@ -102,8 +102,8 @@ impl<'a> Applying<'a> {
         for each in &keys.instances {
             if let Some(change) = self.planned.change(&address.instance(each.key.clone())) {
                 let action = change.change.action;
-                needs.acts |= !matches!(action, Action::NoOp | Action::Delete);
-                creates |= action == Action::Create || action.is_replace();
+                needs.acts |= !matches!(action, Action::NoOp | Action::Delete | Action::Forget);
+                creates |= action.is_creation();
             }
         }
         needs.provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);

@@ -8,6 +8,7 @@ use state::Action;
 
 use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
+    resource::decision::decide_end,
     runs::{
         orphans::GoneObject,
         planning::{PlanPart, Planning},
@@ -119,7 +120,8 @@ impl DestroyPlanRun<'_> {
             // A reference that was added since the last apply also determines the order of destruction.
             self.rewrite_dependencies(&subject, Some(&read.prior), Action::Delete);
         }
-        self.plan_deletion(&subject, read, gone.reason).await?;
+        let keeping = self.keeping(&subject, &read.prior, true);
+        self.plan_end(&subject, read, decide_end(keeping, gone.reason)).await?;
         Ok(())
     }
 }

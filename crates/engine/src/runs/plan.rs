@@ -3,13 +3,17 @@
 use std::{ops::Deref, rc::Rc};
 
 use addr::ResourceMode;
+use db::{Diagnostic, Summary};
 use hir::Entry;
-use state::Reason;
+use state::{Action, Reason};
 use values::Value;
 
 use crate::{
     graph::{NodeIx, NodeKind, template::Declared},
-    resource::decision::gone_reason,
+    resource::{
+        decision::{decide_end, gone_reason},
+        subject::Subject,
+    },
     runs::{
         orphans::GoneObject,
         planning::{PlanPart, PlannedBefore, Planning},
@@ -189,7 +193,16 @@ impl PlanRun<'_> {
         Step::Tasks(parts)
     }
 
-    /// Plans the deletion of an object that the configuration does not have.
+    fn warn_forgotten(&self, subject: &Subject) {
+        let detail = format!(
+            "After this plan is applied, the resource {} will not be managed anymore by Mayfly.\n\nIn \
+             case you want to manage the resource again, you will have to import it.",
+            subject.address()
+        );
+        self.report(Diagnostic::new(Summary::RESOURCE_FORGOTTEN, detail));
+    }
+
+    /// Plans the end of an object that the configuration does not have.
     async fn plan_gone(&self, node: NodeIx, gone: &GoneObject) -> Result<(), Failed> {
         let subject = self.gone_subject(node, gone)?;
         if subject.address().resource.mode == ResourceMode::Data {
@@ -198,7 +211,14 @@ impl PlanRun<'_> {
         }
         let planned = match self.read_gone(&subject).await? {
             None => self.nothing_to_delete(&subject),
-            Some(read) => self.plan_deletion(&subject, read, gone.reason).await?,
+            Some(read) => {
+                let keeping = self.keeping(&subject, &read.prior, false);
+                let end = decide_end(keeping, gone.reason);
+                if end.action == Action::Forget {
+                    self.warn_forgotten(&subject);
+                }
+                self.plan_end(&subject, read, end).await?
+            }
         };
         self.remember_ended(&subject, planned);
         Ok(())

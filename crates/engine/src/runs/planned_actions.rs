@@ -18,7 +18,13 @@ impl<'p> PlannedActions<'p> {
     pub(crate) fn new(plan: &'p Plan) -> PlannedActions<'p> {
         let current = plan.changes().filter(|it: &&ResourceChange| it.deposed.is_none());
         let destroys = |it: &&ResourceChange| {
-            matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
+            matches!(
+                it.change.action,
+                Action::Delete
+                    | Action::DeleteThenCreate
+                    | Action::Forget
+                    | Action::ForgetThenCreate
+            )
         };
         PlannedActions {
             changes: current.map(|it| (&it.addr, it)).collect(),
@@ -43,7 +49,7 @@ impl<'p> PlannedActions<'p> {
         self.outputs.get(name).map(|it| &it.after).filter(|it| it.is_wholly_known())
     }
 
-    /// The changes that destroy an object, current or deposed. A destroy node has an index into this list.
+    /// The changes that destroy or forget an object, current or deposed. A destroy node has an index into this list.
     pub(crate) fn destroyed(&self) -> &[&'p ResourceChange] {
         &self.destroyed
     }

@@ -22,6 +22,7 @@ use crate::{
     memo::Memo,
     offline::{self, Offline},
     pool::{Kept, Pool},
+    removals::Removals,
     request::Environment,
     resource::subject::Subject,
     temp::TempRoot,
@@ -56,6 +57,8 @@ pub(crate) struct Configuration<'a> {
     pub(crate) variables: VariableValues,
     /// The templates of the program's modules.
     pub(crate) templates: Vec<Rc<Template>>,
+    /// The `removed` blocks.
+    pub(crate) removals: Removals,
     /// The tree of module calls of the program.
     pub(crate) tree: ConfigTree,
     pub(crate) dependencies: Dependencies,
@@ -145,6 +148,7 @@ impl<'a> Walk<'a> {
                 variables,
                 tree: ConfigTree::new(program, &templates),
                 dependencies: Dependencies::new(),
+                removals: Removals::of(program),
                 templates,
             },
             nodes: Nodes::default(),

@@ -372,18 +372,19 @@ fn a_planner_asks_once_about_a_deposed_object() {
 }
 
 #[test]
-fn deposed_object_with_skip_destroy_is_refused() {
+fn deposed_object_with_skip_destroy_is_forgotten() {
     let mut world = left_over(CONFIG);
     let at = address("test_thing.a");
     let object = world.state.remove_deposed(&at, key()).expect("is there");
     let object = Arc::new(Object { skip_destroy: true, ..Object::clone(&object) });
     let provider = world.state.provider_of(&at).expect("has one").clone();
     world.state.set_deposed(&at, key(), &provider, object);
-    let outcome = world.plan();
-    let [refused] = outcome.diagnostics.as_slice() else { panic!("one problem") };
-    expect![
-        "The state has an object that is to be forgotten rather than destroyed, test_thing.a (deposed object \
-         0123abcd). This version of Mayfly does not support that. Nothing was done."
-    ]
-    .assert_eq(&refused.detail);
+    world.calls();
+    let planned = summaries(&world.plan().diagnostics);
+    assert_eq!(planned, "warning: Resource will be removed from the state\n");
+    assert_eq!(summaries(&world.apply()), "");
+    let calls = world.calls();
+    assert!(calls.iter().any(|it| it.ends_with("destroy old-b")), "{calls:?}");
+    assert!(!calls.iter().any(|it| it.ends_with("destroy old-a")), "the object stays: {calls:?}");
+    assert!(world.state.instance(&at).is_some_and(|it| it.deposed.is_empty()));
 }

@@ -17,6 +17,7 @@ mod moved_blocks;
 mod moves;
 mod plan;
 mod provisioners;
+mod removed_blocks;
 mod retained;
 mod retained_run;
 mod saved;

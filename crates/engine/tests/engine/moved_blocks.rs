@@ -426,3 +426,35 @@ fn thousand_moved_blocks_are_executed() {
     let plan = moves::plan(&mut world);
     assert_eq!(plan.lines().filter(|it| it.contains(" NoOp from ")).count(), count);
 }
+
+#[test]
+fn watch_notices_edited_moved_and_removed_blocks() {
+    let before = "resource \"test_thing\" \"a\" { name = \"x\" }\n";
+    let mut world = world(&format!("//- /main.tf\n{before}")).watch();
+    assert_eq!(summaries(&world.apply()), "");
+    let with = |block: &str| format!("resource \"test_thing\" \"b\" {{ name = \"x\" }}\n{block}\n");
+    let moved =
+        |from: &str| format!("moved {{\n  from = test_thing.{from}\n  to   = test_thing.b\n}}");
+    let removed = |destroy: bool| {
+        format!("removed {{\n  from = test_thing.a\n  lifecycle {{ destroy = {destroy} }}\n}}")
+    };
+    let kept = "test_thing.b NoOp from test_thing.a\n";
+    let other = |action: &str| {
+        format!("test_thing.a {action} (delete_because_no_resource_config)\ntest_thing.b Create\n")
+    };
+    let forgotten = other("Forget") + "warning: Resource will be removed from the state\n";
+    let steps = [
+        (moved("a"), kept.to_owned()),
+        (moved("z"), other("Delete")),
+        (moved("a"), kept.to_owned()),
+        (String::new(), other("Delete")),
+        (removed(false), forgotten.clone()),
+        (removed(true), other("Delete")),
+        (removed(false), forgotten),
+        (moved("a"), kept.to_owned()),
+    ];
+    for (block, expected) in steps {
+        world.edit("main.tf", &with(&block));
+        assert_eq!(moves::plan(&mut world), expected, "{block}");
+    }
+}

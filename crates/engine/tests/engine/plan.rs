@@ -29,14 +29,10 @@ output "o" { value = test_thing.b.name }
 }
 
 #[test]
-fn removed_and_import_blocks_with_an_effect_are_unsupported() {
-    let config =
-        |block: &str| format!("resource \"test_thing\" \"a\" {{ name = \"a\" }}\n{block}\n");
-    let removed = "removed {\n  from = test_thing.b\n}";
-    let mut world = world(&config(removed));
-    assert_eq!(summaries(&world.apply()), "", "there is nothing to remove");
-    assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
-    world.edit("main.tf", &config("import {\n  to = test_thing.a\n  id = \"x\"\n}"));
+fn import_blocks_are_unsupported() {
+    let config = "resource \"test_thing\" \"a\" { name = \"a\" }\n\
+                  import {\n  to = test_thing.a\n  id = \"x\"\n}\n";
+    let mut world = world(config);
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
 }
 

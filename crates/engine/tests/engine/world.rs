@@ -394,7 +394,11 @@ impl World {
 
     pub(crate) fn apply_plan(&mut self, plan: state::Plan, refreshed: State) -> Vec<Diagnostic> {
         let (program, environment) = (self.program(), self.environment());
-        let options = ApplyOptions { parallelism: self.parallelism, workspace: "default".into() };
+        let options = ApplyOptions {
+            parallelism: self.parallelism,
+            workspace: "default".into(),
+            suppress_forget_errors: false,
+        };
         let outcome = block_on(apply(
             &program,
             &plan,

@@ -90,12 +90,10 @@ pub(super) fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
             check::scoped_data(lowered, block);
         }
         "moved" => lower_one(lowered, top, |ctx, top| refactoring::moved(ctx, top.block)),
-        kind @ ("import" | "removed") => {
-            lowered.problems.push(refactoring::not_run(block, kind));
-            lower_one(lowered, top, |ctx, top| match kind {
-                "removed" => refactoring::removed(ctx, top.block),
-                _ => refactoring::import(ctx, top.block),
-            });
+        "removed" => lower_one(lowered, top, |ctx, top| refactoring::removed(ctx, top.block)),
+        "import" => {
+            lowered.problems.push(refactoring::import_not_run(block));
+            lower_one(lowered, top, |ctx, top| refactoring::import(ctx, top.block));
         }
         "language" => lower_one(lowered, top, |ctx, top| terraform::language(ctx, top.block)),
         "required_providers" => lowered.problems.push(Problem::new(

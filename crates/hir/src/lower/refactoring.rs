@@ -9,7 +9,7 @@ use syntax::{
 use values::Str;
 
 use crate::{
-    item::{Import, ImportTarget, ItemKind, Moved, RefPlace, Removed},
+    item::{Import, ImportTarget, ItemKind, Moved, Provisioner, RefPlace, Removed},
     lower::{
         body::{self, BodyReader},
         header::header_range,
@@ -168,7 +168,36 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
     }
     let connection = resource::connection(ctx, &mut reader, &provisioners);
     reader.finish(ctx);
+    if from.is_some() {
+        ctx.problems.extend(removal_warning(block, destroy, &provisioners));
+    }
     Some(ItemKind::Removed(Box::new(Removed { from: from?, destroy, provisioners, connection })))
+}
+
+/// The warning about a `removed` block whose effect may surprise. `None` if it says what becomes of the object, and does
+/// all that it says.
+fn removal_warning(
+    block: &ast::Block,
+    destroy: Option<bool>,
+    provisioners: &[Provisioner],
+) -> Option<Problem> {
+    let range = header_range(block);
+    match destroy {
+        None => Some(Problem::new(
+            Summary::MISSING_REMOVED_LIFECYCLE,
+            range,
+            "Without \"destroy\", the object is forgotten: it continues to exist, but is no longer \
+             managed. Terraform destroys it instead. To say which one is meant, write lifecycle { \
+             destroy = false } or lifecycle { destroy = true }.",
+        )),
+        Some(false) if !provisioners.is_empty() => Some(Problem::new(
+            Summary::UNUSED_REMOVED_PROVISIONER,
+            range,
+            "The 'removed' block has marked the resource to be forgotten and not destroyed. \
+             Therefore, the provisioners configured for it will not be executed.",
+        )),
+        _ => None,
+    }
 }
 
 /// The problem of an address that a `removed` block may not have, in OpenTofu's words. `None` if it is valid.
@@ -296,20 +325,10 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
     }
 }
 
-/// The warning for a block that this version does not run. The state decides if the block matters; a plan then
-/// refuses it.
-pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
-    let detail = match kind {
-        "import" => format!(
-            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan of a \
-             configuration that has one. Import with the command \"import\", or take the block out \
-             of the configuration."
-        ),
-        _ => format!(
-            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan if the \
-             state contains any object. In that case, remove the block from the configuration to \
-             continue."
-        ),
-    };
-    Problem::new(Summary::NOT_SUPPORTED_WITH_STATE, header_range(block), detail)
+/// The warning for an `import` block, which this version does not run.
+pub(super) fn import_not_run(block: &ast::Block) -> Problem {
+    let detail = "This version of Mayfly does not support \"import\" blocks, and makes no plan of a \
+                  configuration that has one. Import with the command \"import\", or take the block out \
+                  of the configuration.";
+    Problem::new(Summary::NOT_SUPPORTED_BY_PLAN, header_range(block), detail)
 }

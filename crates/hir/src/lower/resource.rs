@@ -192,7 +192,7 @@ fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: 
     lifecycle.create_before_destroy =
         refused_bool(ctx, reader, "create_before_destroy", true).unwrap_or(false);
     lifecycle.prevent_destroy = reader.attr("prevent_destroy").map(|attr| body::value(ctx, &attr));
-    refused_bool(ctx, reader, "destroy", false);
+    lifecycle.skip_destroy = body::literal_bool(ctx, reader.attr("destroy")) == Some(false);
     lifecycle.ignore_changes = ignore_changes(ctx, reader.attr("ignore_changes"));
     lifecycle.replace_triggered_by = replace_triggered_by(ctx, reader.attr("replace_triggered_by"));
 }

@@ -182,7 +182,7 @@ pub(crate) fn resource_body(
         return None;
     }
     let options = Options {
-        unchanged: change.change.importing.is_some(),
+        unchanged: change.change.importing.is_some() || action == Action::Forget,
         no_symbols: matches!(action, Action::Forget),
         ..Options::default()
     };

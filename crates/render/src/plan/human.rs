@@ -146,6 +146,11 @@ fn push_resource(
     let resource = &change.addr.resource;
     let comment = comment(change, section, style);
     let symbol = diff::symbol(change.change.action, style);
+    // OpenTofu indents only this symbol.
+    let symbol = match change.change.action {
+        Action::ForgetThenCreate => format!("  {symbol}"),
+        _ => symbol,
+    };
     let (block_type, type_name, name) =
         (resource.mode.block_type(), &*resource.type_name, &*resource.name);
     let parts = [

@@ -275,7 +275,12 @@ impl Action {
         }
     }
 
-    /// Returns true if the action replaces an object.
+    /// Returns true if the action creates an object.
+    pub fn is_creation(self) -> bool {
+        matches!(self, Self::Create | Self::ForgetThenCreate) || self.is_replace()
+    }
+
+    /// Returns true if the action destroys an object and creates another one for it.
     pub fn is_replace(self) -> bool {
         matches!(self, Self::DeleteThenCreate | Self::CreateThenDelete)
     }

@@ -95,6 +95,7 @@ impl Watch<'_> {
             state: self.args.state.clone(),
             operation: self.args.operation.clone(),
             auto_approve: true,
+            suppress_forget_errors: false,
             plan_file: None,
             is_destroy: false,
         };

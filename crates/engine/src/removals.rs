@@ -1,0 +1,104 @@
+//! Removals: what `removed` blocks say about objects that the configuration no longer declares.
+//!
+//! A block in a module holds in each of its instances, for all instances of the resource or module that it names.
+
+use addr::{ConfigResource, ModulePath, SmolStr, Target};
+use db::{Diagnostic, Summary};
+use hir::{Entry, Program, item::Removed};
+use rustc_hash::FxHashMap;
+
+use crate::walk::context::Walk;
+
+/// The `removed` blocks of a configuration.
+#[derive(Default)]
+pub(crate) struct Removals {
+    resources: FxHashMap<ConfigResource, Entry>,
+    modules: FxHashMap<ModulePath, Entry>,
+}
+
+/// The most paths of module calls that are searched for `removed` blocks, because paths can be many more than
+/// modules.
+const MAX_PATHS: usize = 100_000;
+
+impl Removals {
+    pub(crate) fn of(program: &Program) -> Removals {
+        let mut removals = Removals::default();
+        let is_removed = |entry: &Entry| entry.item.kind.as_removed().is_some();
+        if !program.modules.iter().any(|it| it.others.iter().any(is_removed)) {
+            return removals;
+        }
+        for path in program.module_paths().take(MAX_PATHS) {
+            let names: Vec<SmolStr> =
+                path.key.split('.').filter(|it| !it.is_empty()).map(SmolStr::from).collect();
+            for entry in path.module.others.iter().filter(|it| is_removed(it)) {
+                removals.add(&names, entry);
+            }
+        }
+        removals
+    }
+
+    fn add(&mut self, outer: &[SmolStr], entry: &Entry) {
+        let Some(removed) = entry.item.kind.as_removed() else { return };
+        let inner = removed.from.module().steps().iter().map(|it| it.name.clone());
+        let module = ModulePath::new(outer.iter().cloned().chain(inner));
+        let resource = match &removed.from {
+            Target::Module(_) => {
+                self.modules.insert(module, entry.clone());
+                return;
+            }
+            Target::Resource(it) => it.resource.clone(),
+            Target::Instance(it) => it.resource.clone(),
+        };
+        self.resources.insert(ConfigResource { module, resource }, entry.clone());
+    }
+
+    /// The block about a resource: about the resource itself, or about the innermost module around it. `None` if there
+    /// is none.
+    pub(crate) fn block(&self, resource: &ConfigResource) -> Option<&Entry> {
+        if let Some(block) = self.resources.get(resource) {
+            return Some(block);
+        }
+        let names = resource.module.names();
+        let modules =
+            (1..=names.len()).rev().map(|it| ModulePath::new(names[..it].iter().cloned()));
+        modules.filter(|_| !self.modules.is_empty()).find_map(|it| self.modules.get(&it))
+    }
+
+    /// The value of `destroy` in the block about a resource, or false if the block has none. `None` without a block.
+    pub(crate) fn destroys(&self, resource: &ConfigResource) -> Option<bool> {
+        let removed = self.block(resource)?.item.kind.as_removed()?;
+        Some(removed.destroy.unwrap_or(false))
+    }
+
+    /// Reports blocks about what the configuration still declares. The analysis does it only for the block's own
+    /// module.
+    pub(crate) fn validate(&self, walk: &Walk<'_>) {
+        let program = walk.config.program;
+        for (resource, entry) in &self.resources {
+            let module = declared(program, &resource.module);
+            if module.is_some_and(|it| it.resources.contains_key(&resource.resource)) {
+                report(walk, entry, Summary::REMOVED_RESOURCE_EXISTS);
+            }
+        }
+        for (module, entry) in &self.modules {
+            if declared(program, module).is_some() {
+                report(walk, entry, Summary::REMOVED_MODULE_EXISTS);
+            }
+        }
+    }
+}
+
+fn report(walk: &Walk<'_>, entry: &Entry, summary: Summary) {
+    let Some(Removed { from, .. }) = entry.item.kind.as_removed() else { return };
+    let detail = format!(
+        "This statement declares that {from} was removed, but it is still declared. Remove its block, or this one."
+    );
+    walk.report_at(entry, entry.item.header.into(), None, Diagnostic::new(summary, detail));
+}
+
+fn declared<'p>(program: &'p Program, path: &ModulePath) -> Option<&'p hir::program::Module> {
+    path.names().iter().try_fold(program.root(), |module, name| {
+        let (_, callee) = module.calls.get(name.as_str())?;
+        Some(program.module(*callee))
+    })
+}
