@@ -37,7 +37,7 @@ use self::{ends::Ends, execute::Mover, statement::Statement};
 /// The result of executing moves.
 #[derive(Default)]
 pub(crate) struct Moved {
-    /// Where the moved objects were, by their new addresses.
+    /// The former addresses of the moved objects, by their new addresses.
     pub(crate) previous: BTreeMap<ResourceInstance, Previous>,
     /// The moves that were blocked: pairs of the current address and the intended address.
     blocked: BTreeSet<(String, String)>,

@@ -229,7 +229,7 @@ impl Endpoint {
         }
     }
 
-    /// What the endpoint names, as a noun.
+    /// The kind of the named object, as a noun.
     pub(super) fn noun(&self) -> &'static str {
         match self {
             Endpoint::Module(_) => "module instance",

@@ -60,7 +60,7 @@ pub(crate) fn decide(before: Before, planned: Planned, is_requested: bool) -> De
     }
 }
 
-/// What the configuration and the state say about the end of an object.
+/// The facts in configuration and state about the end of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Keeping {
     /// True if the block that declares the object has `lifecycle { destroy = false }`.

@@ -237,8 +237,8 @@ impl Planning<'_> {
         Ok(planned)
     }
 
-    /// What the configuration and the state say about the end of an object. As in OpenTofu, `removed` blocks do not count
-    /// if everything is destroyed, except for deposed objects.
+    /// The facts in configuration and state about the end of an object. As in OpenTofu, `removed` blocks do not
+    /// count if everything is destroyed, except for deposed objects.
     pub(crate) fn keeping(&self, subject: &Subject, prior: &Prior, destroys_all: bool) -> Keeping {
         let lifecycle = subject.entry.as_ref().map(|it| &it.resource().lifecycle);
         let removed = self.config.removals.destroys(&subject.address().config());

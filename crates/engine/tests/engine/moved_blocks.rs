@@ -414,9 +414,9 @@ fn thousand_moved_blocks_are_executed() {
         format!("resource \"test_thing\" \"a\" {{\n  count = {count}\n  name = \"x\"\n}}\n");
     let mut world = world(&format!("//- /main.tf\n{before}"));
     assert_eq!(summaries(&world.apply()), "");
-    let mut after = format!(
-        "resource \"test_thing\" \"a\" {{\n  for_each = toset([for i in range({count}) : \"k${{i}}\"])\n  name = \"x\"\n}}\n"
-    );
+    let keys = format!("toset([for i in range({count}) : \"k${{i}}\"])");
+    let mut after =
+        format!("resource \"test_thing\" \"a\" {{\n  for_each = {keys}\n  name = \"x\"\n}}\n");
     for index in 0..count {
         after += &format!(
             "moved {{\n  from = test_thing.a[{index}]\n  to = test_thing.a[\"k{index}\"]\n}}\n"
@@ -440,7 +440,8 @@ fn watch_notices_edited_moved_and_removed_blocks() {
     };
     let kept = "test_thing.b NoOp from test_thing.a\n";
     let other = |action: &str| {
-        format!("test_thing.a {action} (delete_because_no_resource_config)\ntest_thing.b Create\n")
+        let reason = "delete_because_no_resource_config";
+        format!("test_thing.a {action} ({reason})\ntest_thing.b Create\n")
     };
     let forgotten = other("Forget") + "warning: Resource will be removed from the state\n";
     let steps = [

@@ -160,7 +160,7 @@ resource "test_thing" "k" {
 "#;
 
 #[test]
-fn replacement_forgets_an_object_that_is_not_to_be_destroyed() {
+fn replacement_forgets_the_kept_object() {
     let mut world = applied(KEPT);
     world.replace = vec![parse_resource_instance("test_thing.k[0]").expect("an address")];
     let after = KEPT.replace("count  = 2", "count  = 1");

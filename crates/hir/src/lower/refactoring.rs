@@ -174,8 +174,8 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
     Some(ItemKind::Removed(Box::new(Removed { from: from?, destroy, provisioners, connection })))
 }
 
-/// The warning about a `removed` block whose effect may surprise. `None` if it says what becomes of the object, and does
-/// all that it says.
+/// The warning about a `removed` block whose effect may surprise. `None` if it says what becomes of the object, and
+/// does all that it says.
 fn removal_warning(
     block: &ast::Block,
     destroy: Option<bool>,
