@@ -84,7 +84,9 @@ fn headline(change: &ResourceChange, section: Section, style: &Style) -> String 
         Action::Delete if is_drift => "has been deleted".to_owned(),
         Action::Delete => format!("will be {}", red("destroyed")),
         Action::Forget => {
-            format!("will be removed from the OpenTofu state {}", red("but will not be destroyed"))
+            let because = forgotten_because(change, style);
+            let red = red("but will not be destroyed");
+            format!("will be removed from the OpenTofu state {red}{because}")
         }
         Action::ForgetThenCreate => {
             replacement(change, &red)
@@ -96,6 +98,18 @@ fn headline(change: &ResourceChange, section: Section, style: &Style) -> String 
         Action::NoOp if change.change.importing.is_some() => "will be imported".to_owned(),
         Action::NoOp => "is unchanged".to_owned(),
     }
+}
+
+/// The reason why an object is forgotten, in the layout of OpenTofu: on the next line, without `#`.
+fn forgotten_because(change: &ResourceChange, style: &Style) -> String {
+    let end = match change.reason {
+        Some(Reason::ForgotBecauseLifecycleDestroyInState) => {
+            "was configured before this resource was removed from the configuration"
+        }
+        Some(Reason::ForgotBecauseLifecycleDestroyInConfig) => "is set in the configuration",
+        _ => return String::new(),
+    };
+    format!(" \n (because {} {end})", style.paint(Paint::Bold, "lifecycle.destroy = false"))
 }
 
 fn replacement(change: &ResourceChange, red: &dyn Fn(&str) -> String) -> String {
@@ -129,7 +143,6 @@ fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
     let action = match change.change.action {
         Action::Read => "read",
         Action::Delete => "delete",
-        Action::Forget => "forgot",
         _ => return None,
     };
     if word != Some(action) {
@@ -164,15 +177,9 @@ fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
             format!("(because key {} is not in for_each map)", change.addr.key)
         }
         Reason::DeleteBecauseEnabledFalse => "(because enabled is false)".to_owned(),
-        Reason::ForgotBecauseLifecycleDestroyInState => {
-            "(because lifecycle.destroy = false was configured before this resource was removed \
-             from the configuration)"
-                .to_owned()
-        }
-        Reason::ForgotBecauseLifecycleDestroyInConfig => {
-            "(because lifecycle.destroy = false is set in the configuration)".to_owned()
-        }
-        Reason::ReplaceBecauseTainted
+        Reason::ForgotBecauseLifecycleDestroyInState
+        | Reason::ForgotBecauseLifecycleDestroyInConfig
+        | Reason::ReplaceBecauseTainted
         | Reason::ReplaceByRequest
         | Reason::ReplaceBecauseCannotUpdate
         | Reason::ReplaceByTriggers => return None,

@@ -144,7 +144,7 @@ fn action_word(change: &ResourceChange) -> &'static str {
         Action::Update => "update",
         Action::Delete => "delete",
         Action::DeleteThenCreate | Action::CreateThenDelete | Action::ForgetThenCreate => "replace",
-        Action::Forget => "forget",
+        Action::Forget => "remove",
     }
 }
 

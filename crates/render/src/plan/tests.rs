@@ -359,22 +359,23 @@ fn forgotten_objects_have_no_symbols() {
     check(
         vec![forgotten, replaced],
         expect![[r#"
-          # t_secret.a will be removed from the OpenTofu state but will not be destroyed
-          # (because lifecycle.destroy = false is set in the configuration)
-          . resource "t_secret" "a" {
-            id       = "i"
-            # (2 unchanged attributes hidden)
-        }
-
-          # t_secret.b is tainted, so it must be replaced - older instance will not be destroyed (lifecycle.destroy = false)
-        ./+ resource "t_secret" "b" {
-              - id       = "i" -> null
-              ~ path     = "p" -> "q"
-              ~ value_wo = (write-only attribute)
+              # t_secret.a will be removed from the OpenTofu state but will not be destroyed 
+             (because lifecycle.destroy = false is set in the configuration)
+              . resource "t_secret" "a" {
+                id       = "i"
+                path     = "p"
+                value_wo = (write-only attribute)
             }
 
-        Plan: 1 to add, 0 to change, 0 to destroy, 2 to forget.
-    "#]],
+              # t_secret.b is tainted, so it must be replaced - older instance will not be destroyed (lifecycle.destroy = false)
+              ./+ resource "t_secret" "b" {
+                  - id       = "i" -> null
+                  ~ path     = "p" -> "q"
+                  ~ value_wo = (write-only attribute)
+                }
+
+            Plan: 1 to add, 0 to change, 0 to destroy, 2 to forget.
+        "#]],
     );
 }
 

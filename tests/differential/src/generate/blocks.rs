@@ -288,6 +288,10 @@ impl Generator<'_> {
         if self.vocabulary.has("create_before_destroy") && self.one_in(5, 1) {
             self.rule(block, "create_before_destroy", "true");
         }
+        if self.vocabulary.has("removed") && self.one_in(5, 1) {
+            let destroy = self.pick(&["false", "false", "true"]);
+            self.rule(block, "destroy", destroy);
+        }
         if self.vocabulary.has("replace_triggered_by") && self.one_in(6, 1) {
             let resources = scope.module.blocks.iter().filter(|it| it.kind() == "resource");
             if let Some(first) = resources.map(|it| it.labels().join(".")).next() {

@@ -13,6 +13,12 @@ impl Generator<'_> {
             return;
         }
         let at = self.random.usize(..modules[index].blocks.len());
+        if self.vocabulary.has("moved") && self.one_in(4, 1) {
+            return self.rename(modules, index, at);
+        }
+        if self.vocabulary.has("removed") && self.one_in(5, 1) {
+            return self.remove(modules, index, at);
+        }
         match self.random.usize(..12) {
             0 | 1 => {
                 let block = self.block(modules, index);
@@ -35,9 +41,10 @@ impl Generator<'_> {
         if is_used && self.one_in(4, 3) {
             return;
         }
-        let is_resource = block.kind() == "resource";
+        let is_removable = matches!(block.kind(), "resource" | "module");
+        let address = if block.kind() == "module" { format!("module.{address}") } else { address };
         modules[index].blocks.remove(at);
-        if is_resource && self.vocabulary.has("removed") && self.one_in(2, 1) {
+        if is_removable && self.vocabulary.has("removed") && self.one_in(3, 2) {
             let destroy = self.random.bool().to_string();
             let lifecycle = Block {
                 key: self.key(),
@@ -75,15 +82,8 @@ impl Generator<'_> {
             }
         }
         if self.vocabulary.has("moved") && self.one_in(3, 2) {
-            let argument = |name: &str, value| Argument { name: name.to_owned(), value };
-            let arguments = vec![argument("from", from), argument("to", to)];
-            let block = Block {
-                key: self.key(),
-                header: "moved".to_owned(),
-                arguments,
-                blocks: Vec::new(),
-            };
-            module.blocks.push(block);
+            let block = self.moved(from, to);
+            modules[index].blocks.push(block);
         }
     }
 
@@ -103,6 +103,30 @@ impl Generator<'_> {
             self.repeat(&mut block, scope);
         }
         modules[index].blocks[at] = block;
+        if self.vocabulary.has("moved") && self.one_in(2, 1) {
+            self.move_instance(modules, index, at);
+        }
+    }
+
+    /// Adds a `moved` block between two instances of a block.
+    fn move_instance(&mut self, modules: &mut [Module], index: usize, at: usize) {
+        let block = &modules[index].blocks[at];
+        let prefix = if block.kind() == "module" { "module." } else { "" };
+        let address = format!("{prefix}{}", block.labels().join("."));
+        let keys = ["", "[0]", "[1]", "[\"a\"]", "[\"b\"]"];
+        let [from, to] = [(), ()].map(|()| format!("{address}{}", self.pick(&keys)));
+        let block = self.moved(from, to);
+        modules[index].blocks.push(block);
+    }
+
+    fn moved(&mut self, from: String, to: String) -> Block {
+        let argument = |name: &str, value| Argument { name: name.to_owned(), value };
+        Block {
+            key: self.key(),
+            header: "moved".to_owned(),
+            arguments: vec![argument("from", from), argument("to", to)],
+            blocks: Vec::new(),
+        }
     }
 
     /// Adds or removes something other than a value.
