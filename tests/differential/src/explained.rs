@@ -258,8 +258,9 @@ const RULES: &[Rule] = &[
             let is_error = seen.around.reference.exit == 1
                 && (seen.around.mayfly.exit != 1 || prevents)
                 && run_fails;
-            let is_of_dependencies = seen.difference.class.contains("prior_state")
-                && seen.difference.class.contains("depends_on");
+            let class = &seen.difference.class;
+            let is_of_dependencies = class.contains("prior_state") && class.contains("depends_on")
+                || class.contains("state: resources") && class.contains(".dependencies ");
             let detail = &seen.difference.detail;
             let is_of_refresh = seen.is_of("diagnostics")
                 && (detail.contains(": warning: ")
@@ -412,6 +413,22 @@ const RULES: &[Rule] = &[
                 || seen.difference.class.contains("sensitive")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_command);
             is_sensitive && (seen.is_written("== null") || seen.is_written("null =="))
+        },
+    },
+    Rule {
+        name: "a replacement that forgets the old object",
+        applies: |seen| {
+            let detail = &seen.difference.detail;
+            let is_action = seen.is_of("events")
+                && (detail.starts_with("only reference") && detail.contains("\"action\":\"noop\"")
+                    || detail.starts_with("only mayfly")
+                        && detail.contains("\"action\":\"replace\""));
+            // The reference counts the forgotten object in the plan, but not after the apply.
+            let is_count = seen.is_of("text") && detail.contains(" forgotten.")
+                || seen.is_of("events")
+                    && detail.contains("\"type\":\"change_summary\"")
+                    && detail.contains("\"operation\":\"apply\"");
+            seen.is_written("destroy = false") && (is_action || is_count)
         },
     },
     Rule {

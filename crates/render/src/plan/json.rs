@@ -105,8 +105,8 @@ fn planned_values(inputs: &PlanJson<'_>) -> Json {
         .collect();
     let mut resources: Vec<(ModuleInstance, Json)> = Vec::new();
     for change in sorted(&plan.resource_changes) {
-        let stays = !matches!(change.change.action, Action::Delete | Action::Forget)
-            && change.deposed.is_none();
+        // OpenTofu lists forgotten objects, without values.
+        let stays = change.change.action != Action::Delete && change.deposed.is_none();
         if stays {
             resources.push((change.addr.module.clone(), planned_resource(inputs, change)));
         }
@@ -134,7 +134,8 @@ fn planned_resource(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
     let schema = schema(inputs, change);
     fields.insert("schema_version".into(), schema.map_or(0, |it| it.version()).into());
     let values = json::known(&after).unwrap_or_default();
-    if values.as_object().is_none_or(|it| !it.is_empty()) {
+    let is_empty = values.as_object().is_some_and(Map::is_empty) || values.is_null();
+    if !is_empty {
         fields.insert("values".into(), values);
     }
     fields.insert("sensitive_values".into(), json::sensitive_flags(&after));
