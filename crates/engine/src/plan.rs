@@ -124,7 +124,7 @@ pub(crate) async fn plan_with(
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
     let mut prior = prior;
-    let moves = moves::execute(program, &mut prior);
+    let moves = moves::execute(program, &mut prior, options.mode == PlanMode::Destroy);
     let planning_options = PlanningOptions {
         refresh: options.refresh,
         replace: options.replace.iter().cloned().collect(),

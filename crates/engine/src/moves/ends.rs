@@ -47,14 +47,14 @@ impl Ends {
             group.add(position, pattern);
         }
         self.by_module.entry(names.clone()).or_default().add(position, pattern);
-        self.by_subject.entry((names, end.subject())).or_default().add(position, pattern);
+        self.by_subject.entry((names, indexed(end))).or_default().add(position, pattern);
     }
 
     /// The statements with an end that can be related to this one: the same object, or an object around it.
     pub(super) fn around(&self, pattern: &[StepPattern], end: &Endpoint) -> Vec<usize> {
         let mut found = Vec::new();
         let names = names_of(pattern);
-        let subject = end.subject();
+        let subject = indexed(end);
         for length in 1..=names.len() {
             let key = (names[..length].to_vec(), Subject::Module);
             if let Some(group) = self.by_subject.get(&key) {
@@ -62,7 +62,7 @@ impl Ends {
             }
         }
         let wider = match &subject {
-            Subject::Module => None,
+            Subject::Module | Subject::Call => None,
             Subject::Resource(_) => Some(subject.clone()),
             Subject::Instance(resource, _) => Some(Subject::Resource(resource.clone())),
         };
@@ -87,6 +87,14 @@ impl Ends {
     pub(super) fn select_module(&self, module: &ModuleInstance) -> bool {
         let pattern = exact(module);
         self.by_module.get(&names_of(&pattern)).is_some_and(|it| it.matches(&pattern))
+    }
+}
+
+/// The subject of an end in the index, where modules and calls are the same.
+fn indexed(end: &Endpoint) -> Subject {
+    match end.subject() {
+        Subject::Call => Subject::Module,
+        subject => subject,
     }
 }
 

@@ -13,6 +13,8 @@ use crate::moves::{
 /// A state whose objects move.
 pub(super) struct Mover<'s> {
     state: &'s mut State,
+    /// True if objects do not become objects of another type, because they are destroyed anyway.
+    keeps_types: bool,
     places: Places,
     moved: Moved,
 }
@@ -25,12 +27,12 @@ struct Places {
 }
 
 impl<'s> Mover<'s> {
-    pub(super) fn new(state: &'s mut State) -> Mover<'s> {
+    pub(super) fn new(state: &'s mut State, keeps_types: bool) -> Mover<'s> {
         let mut places = Places::default();
         for (address, _) in state.resources() {
             places.insert(&address.module, &address.resource);
         }
-        Mover { state, places, moved: Moved::default() }
+        Mover { state, keeps_types, places, moved: Moved::default() }
     }
 
     pub(super) fn finish(self) -> Moved {
@@ -42,7 +44,7 @@ impl<'s> Mover<'s> {
         let names: Vec<SmolStr> =
             statement.pattern(&statement.from).into_iter().map(|it| it.name).collect();
         match statement.from.subject() {
-            Subject::Module => {
+            Subject::Module | Subject::Call => {
                 for module in self.places.within(&names) {
                     self.move_module(statement, &module);
                 }
@@ -114,7 +116,8 @@ impl<'s> Mover<'s> {
         from: &ResourceInstance,
         to: &ResourceInstance,
     ) {
-        if !self.state.move_instance(from, to) {
+        let is_other_type = from.resource.type_name != to.resource.type_name;
+        if self.keeps_types && is_other_type || !self.state.move_instance(from, to) {
             return;
         }
         if self.state.resource(&from.containing_resource()).is_none() {

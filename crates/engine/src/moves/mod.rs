@@ -63,8 +63,13 @@ pub(crate) struct Moves<'p> {
 /// The most paths of module calls that are searched for `moved` blocks, because paths can be many more than modules.
 const MAX_PATHS: usize = 100_000;
 
-/// Executes the `moved` blocks of a configuration and the implied moves on a state.
-pub(crate) fn execute<'p>(program: &'p Program, state: &mut State) -> Moves<'p> {
+/// Executes the `moved` blocks of a configuration and the implied moves on a state. If everything is destroyed, no
+/// object becomes one of another type: its own provider destroys it.
+pub(crate) fn execute<'p>(
+    program: &'p Program,
+    state: &mut State,
+    destroys_all: bool,
+) -> Moves<'p> {
     let mut statements = declared(program);
     let count = statements.len();
     statements.extend(implied::implied(program, state, &Ends::of(&statements)));
@@ -73,7 +78,7 @@ pub(crate) fn execute<'p>(program: &'p Program, state: &mut State) -> Moves<'p> 
     }
     let (moved, cycle) = match order::order(&statements, &Ends::of(&statements)) {
         Ok(order) => {
-            let mut mover = Mover::new(state);
+            let mut mover = Mover::new(state, destroys_all);
             order.iter().for_each(|it| mover.execute(&statements[*it]));
             (mover.finish(), Vec::new())
         }

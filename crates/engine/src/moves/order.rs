@@ -140,9 +140,14 @@ impl<'s> Ordered<'s> {
 }
 
 impl End<'_> {
+    fn is_module(&self) -> bool {
+        matches!(self.subject, Subject::Module | Subject::Call)
+    }
+
     /// Returns true if both can name the same object.
     fn is_same(&self, other: &End<'_>) -> bool {
-        self.subject == other.subject
+        let are_modules = self.is_module() && other.is_module();
+        (are_modules || self.subject == other.subject)
             && self.pattern.len() == other.pattern.len()
             && can_match(self.pattern, other.pattern)
     }
@@ -154,8 +159,10 @@ impl End<'_> {
             return false;
         }
         match (&other.subject, &self.subject) {
-            (Subject::Module, Subject::Module) => own > outer,
-            (Subject::Module, _) => true,
+            // One instance of a call lies inside of the call.
+            (Subject::Call, Subject::Module) => true,
+            _ if self.is_module() && other.is_module() => own > outer,
+            (Subject::Module | Subject::Call, _) => true,
             (Subject::Resource(outer_resource), Subject::Instance(resource, _)) => {
                 own == outer && resource == outer_resource
             }

@@ -17,7 +17,7 @@ pub(crate) struct Statement<'p> {
 }
 
 /// An end of a move, relative to the module of the statement. Both ends of a statement have the same form.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Endpoint {
     /// One instance of a module call.
     Module(Vec<ModuleStep>),
@@ -41,6 +41,7 @@ pub(super) struct StepPattern {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Subject {
     Module,
+    Call,
     Resource(Resource),
     Instance(Resource, InstanceKey),
 }
@@ -181,7 +182,8 @@ impl Endpoint {
 
     pub(super) fn subject(&self) -> Subject {
         match self {
-            Endpoint::Module(_) | Endpoint::Call { .. } => Subject::Module,
+            Endpoint::Module(_) => Subject::Module,
+            Endpoint::Call { .. } => Subject::Call,
             Endpoint::Resource(it) => Subject::Resource(it.resource.clone()),
             Endpoint::Instance(it) => Subject::Instance(it.resource.clone(), it.key.clone()),
         }

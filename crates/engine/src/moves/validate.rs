@@ -33,15 +33,15 @@ pub(crate) fn validate(walk: &Walk<'_>, moves: &Moves<'_>) {
 struct Check<'c, 'p> {
     walk: &'c Walk<'p>,
     /// The statements by the address that they move from, and by the one that they move to.
-    from: FxHashMap<String, Other<'c>>,
-    to: FxHashMap<String, Other<'c>>,
+    from: FxHashMap<Endpoint, Other<'c>>,
+    to: FxHashMap<Endpoint, Other<'c>>,
     found: usize,
 }
 
 /// The other end of a statement, and its block.
 #[derive(Clone)]
 struct Other<'c> {
-    address: String,
+    end: Endpoint,
     block: &'c Entry,
 }
 
@@ -50,7 +50,6 @@ impl<'c> Check<'c, '_> {
     fn statement(&mut self, statement: &'c Statement<'c>, outer: &ModuleInstance) {
         let Some(block) = statement.block else { return };
         let (from, to) = (statement.from.within(outer), statement.to.within(outer));
-        let (from_text, to_text) = (from.to_string(), to.to_string());
         if from == to {
             let detail = format!(
                 "This statement declares a move from {from} to the same address, which is the same \
@@ -68,24 +67,24 @@ impl<'c> Check<'c, '_> {
             self.report(block, None, Diagnostic::new(Summary::MOVED_OBJECT_EXISTS, detail));
         }
         let noun = from.noun();
-        let end = Other { address: to_text.clone(), block };
-        let first = self.from.entry(from_text.clone()).or_insert(end).clone();
-        if first.address != to_text {
+        let end = Other { end: to.clone(), block };
+        let first = self.from.entry(from.clone()).or_insert(end).clone();
+        if first.end != to {
             let detail = format!(
                 "Another statement declared that {from} moved to {}, but this statement instead \
                  declares that it moved to {to}.\n\nEach {noun} can move to only one destination.",
-                first.address
+                first.end
             );
             let problem = Diagnostic::new(Summary::AMBIGUOUS_MOVES, detail);
             self.report(block, Some(first.block), problem);
         }
-        let end = Other { address: from_text.clone(), block };
-        let first = self.to.entry(to_text).or_insert(end).clone();
-        if first.address != from_text {
+        let end = Other { end: from.clone(), block };
+        let first = self.to.entry(to.clone()).or_insert(end).clone();
+        if first.end != from {
             let detail = format!(
                 "Another statement declared that {} moved to {to}, but this statement instead \
                  declares that {from} moved there.\n\nEach {noun} can have moved from only one source.",
-                first.address
+                first.end
             );
             let problem = Diagnostic::new(Summary::AMBIGUOUS_MOVES, detail);
             self.report(block, Some(first.block), problem);

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use addr::{ConfigResource, InstanceKey, ResourceInstance};
 use db::{Diagnostic, Summary};
-use hir::Entry;
+use hir::{Entry, item::Repetition};
 use provider::{PlanResourceChangeRequest, Private, Provider};
 use state::{Action, Change, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
@@ -237,18 +237,43 @@ impl Planning<'_> {
         Ok(planned)
     }
 
+    /// Warns that an object is forgotten.
+    pub(crate) fn warn_forgotten(&self, subject: &Subject) {
+        let detail = format!(
+            "After this plan is applied, the resource {} will not be managed anymore by Mayfly.\n\nIn \
+             case you want to manage the resource again, you will have to import it.",
+            subject.address()
+        );
+        self.report(Diagnostic::new(Summary::RESOURCE_FORGOTTEN, detail));
+    }
+
     /// The facts in configuration and state about the end of an object. As in OpenTofu, `removed` blocks do not
-    /// count if everything is destroyed, except for deposed objects.
+    /// count if everything is destroyed.
     pub(crate) fn keeping(&self, subject: &Subject, prior: &Prior, destroys_all: bool) -> Keeping {
         let lifecycle = subject.entry.as_ref().map(|it| &it.resource().lifecycle);
         let removed = self.config.removals.destroys(&subject.address().config());
         Keeping {
             by_block: lifecycle.is_some_and(|it| it.skip_destroy),
-            // A refresh writes what the block says to the state.
             by_state: prior.object.skip_destroy
-                && !(destroys_all && self.options.refresh && lifecycle.is_some()),
-            removed: removed.filter(|_| !destroys_all || subject.is_deposed()),
+                && !(destroys_all && self.options.refresh && self.is_plainly_declared(subject)),
+            removed: removed.filter(|_| !destroys_all),
         }
+    }
+
+    /// Returns true for the current object of a block that is certain to declare it, because neither the block nor the
+    /// calls around it are repeated. A refresh writes what such a block says to the state.
+    fn is_plainly_declared(&self, subject: &Subject) -> bool {
+        let is_single = |it: Repetition| it == Repetition::Single;
+        let address = subject.address();
+        let block = subject.block().filter(|it| is_single(it.resource().repetition));
+        let steps = address.module.steps();
+        let has_keys = !address.key.is_none() || steps.iter().any(|it| !it.key.is_none());
+        let program = self.config.program;
+        let module = steps.iter().try_fold(program.root(), |module, step| {
+            let (call, callee) = module.calls.get(step.name.as_str())?;
+            is_single(call.module_call().repetition).then(|| program.module(*callee))
+        });
+        block.is_some() && !has_keys && module.is_some()
     }
 
     /// Reports provisioners of a block that cannot run when the object is destroyed. Returns true if there are any.

@@ -121,7 +121,11 @@ impl DestroyPlanRun<'_> {
             self.rewrite_dependencies(&subject, Some(&read.prior), Action::Delete);
         }
         let keeping = self.keeping(&subject, &read.prior, true);
-        self.plan_end(&subject, read, decide_end(keeping, gone.reason)).await?;
+        let end = decide_end(keeping, gone.reason);
+        if end.action == Action::Forget && subject.is_deposed() {
+            self.warn_forgotten(&subject);
+        }
+        self.plan_end(&subject, read, end).await?;
         Ok(())
     }
 }

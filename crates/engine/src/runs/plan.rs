@@ -3,17 +3,13 @@
 use std::{ops::Deref, rc::Rc};
 
 use addr::ResourceMode;
-use db::{Diagnostic, Summary};
 use hir::Entry;
 use state::{Action, Reason};
 use values::Value;
 
 use crate::{
     graph::{NodeIx, NodeKind, template::Declared},
-    resource::{
-        decision::{decide_end, gone_reason},
-        subject::Subject,
-    },
+    resource::decision::{decide_end, gone_reason},
     runs::{
         orphans::GoneObject,
         planning::{PlanPart, PlannedBefore, Planning},
@@ -191,15 +187,6 @@ impl PlanRun<'_> {
             .iter()
             .for_each(|(subject, planned)| self.take_change(node, &subject.object, planned));
         Step::Tasks(parts)
-    }
-
-    fn warn_forgotten(&self, subject: &Subject) {
-        let detail = format!(
-            "After this plan is applied, the resource {} will not be managed anymore by Mayfly.\n\nIn \
-             case you want to manage the resource again, you will have to import it.",
-            subject.address()
-        );
-        self.report(Diagnostic::new(Summary::RESOURCE_FORGOTTEN, detail));
     }
 
     /// Plans the end of an object that the configuration does not have.

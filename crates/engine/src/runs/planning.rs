@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, rc::Rc, sync::Arc};
 
-use addr::{AbsResource, ModuleInstance, ResourceInstance, ResourceMode};
+use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::{Entry, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::{EphemeralPlan, ObjectAddress, OutputChange, Reason, journal::Intent};
@@ -13,7 +13,7 @@ use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
     memo::{Memo, Planned},
     request::Environment,
-    resource::subject::has_conditions,
+    resource::{objects::find_entry, subject::has_conditions},
     runs::{
         decisions::Decisions,
         orphans::{GoneObject, Orphan, Orphans},
@@ -112,7 +112,10 @@ impl<'a> Planning<'a> {
         let mut gone = Vec::new();
         self.state.index().all_within(module, &mut gone);
         for address in gone {
-            self.add_orphan(&address, Some(reason));
+            // A missing block is the reason, even if the module instance is gone too.
+            let has_block = find_entry(self, &address.instance(InstanceKey::None)).is_some();
+            let own = Reason::DeleteBecauseNoResourceConfig;
+            self.add_orphan(&address, Some(if has_block { reason } else { own }));
         }
     }
 

@@ -459,3 +459,99 @@ fn watch_notices_edited_moved_and_removed_blocks() {
         assert_eq!(moves::plan(&mut world), expected, "{block}");
     }
 }
+
+#[test]
+fn one_instance_leaves_a_module_call_before_the_others() {
+    let before = r#"
+module "b" {
+  source   = "./m"
+  for_each = toset(["x", "y", "z"])
+}
+"#;
+    let call = "moved {\n  from = module.b\n  to   = module.a\n}\n";
+    let one = "moved {\n  from = module.b[\"z\"]\n  to   = module.solo\n}\n";
+    let modules = r#"
+module "a" {
+  source   = "./m"
+  for_each = toset(["x", "y"])
+}
+module "solo" { source = "./m" }
+"#;
+    for blocks in [[call, one], [one, call]] {
+        let expected = expect![[r#"
+            module.a["x"].test_thing.in NoOp from module.b["x"].test_thing.in
+            module.a["y"].test_thing.in NoOp from module.b["y"].test_thing.in
+            module.solo.test_thing.in NoOp from module.b["z"].test_thing.in
+        "#]];
+        check(before, &format!("{modules}{}", blocks.concat()), MODULE, expected);
+    }
+}
+
+#[test]
+fn repeated_block_does_not_declare_the_instance_without_a_key() {
+    check(
+        r#"resource "test_thing" "z" { name = "z" }"#,
+        r#"
+resource "test_thing" "z" {
+  count = 1
+  name  = "z"
+}
+resource "test_thing" "x" {
+  count = 1
+  name  = "z"
+}
+moved {
+  from = test_thing.z
+  to   = test_thing.x[0]
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.x[0] NoOp from test_thing.z
+            test_thing.z[0] Create
+        "#]],
+    );
+}
+
+#[test]
+fn moves_of_all_instances_and_of_one_are_not_ambiguous() {
+    let module = r#"
+//- /m/main.tf
+resource "test_thing" "y" { name = "in" }
+moved {
+  from = test_thing.z[0]
+  to   = test_thing.y
+}
+"#;
+    let call = "module \"m\" { source = \"./m\" }\n";
+    let moved = "moved {\n  from = test_thing.a\n  to   = module.m.test_thing.y\n}\n";
+    check(
+        &format!(
+            "resource \"test_thing\" \"a\" {{ name = \"in\" }}\nmodule \"o\" {{ source = \"./m\" }}"
+        ),
+        &format!("{call}{moved}"),
+        module,
+        expect![[r#"
+            module.m.test_thing.y NoOp from test_thing.a
+            module.o.test_thing.y Delete (delete_because_no_resource_config)
+        "#]],
+    );
+}
+
+#[test]
+fn destroyed_object_does_not_become_one_of_another_type() {
+    let mut world = world("resource \"test_thing\" \"a\" { name = \"x\" }\n");
+    assert_eq!(summaries(&world.apply()), "");
+    let after = r#"
+resource "terraform_data" "b" {}
+moved {
+  from = test_thing.a
+  to   = terraform_data.b
+}
+"#;
+    world.edit("main.tf", after);
+    world.mode = state::PlanMode::Destroy;
+    assert_eq!(moves::plan(&mut world), "test_thing.a Delete\n");
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(world.state.is_empty());
+}

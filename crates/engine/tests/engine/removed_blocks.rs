@@ -224,3 +224,38 @@ fn destroying_everything_fails_if_objects_are_forgotten() {
     assert!(world.state.is_empty());
     assert!(!world.calls().iter().any(|it| it.contains("destroy ")));
 }
+
+#[test]
+fn destroying_everything_forgets_undeclared_kept_instances() {
+    let mut world = applied(KEPT);
+    let after =
+        KEPT.replace("count = 2", "count = 1").replace("  lifecycle { destroy = false }\n", "");
+    world.edit("main.tf", &after);
+    world.mode = state::PlanMode::Destroy;
+    let plan = moves::plan(&mut world);
+    assert!(plan.contains("test_thing.k[1] Forget"), "{plan}");
+}
+
+#[test]
+fn destroying_everything_destroys_released_objects() {
+    let single =
+        "\nresource \"test_thing\" \"k\" {\n  name = \"k\"\n  lifecycle { destroy = false }\n}\n";
+    let mut world = applied(single);
+    world.edit("main.tf", &single.replace("destroy = false", "destroy = true"));
+    world.mode = state::PlanMode::Destroy;
+    assert_eq!(moves::plan(&mut world), "test_thing.k Delete\n");
+}
+
+#[test]
+fn missing_block_is_the_reason_in_a_gone_module_instance() {
+    let module = "//- /m/main.tf\nresource \"test_thing\" \"in\" { name = \"in\" }\n";
+    let call =
+        |count: u32| format!("\nmodule \"m\" {{\n  source = \"./m\"\n  count  = {count}\n}}\n");
+    let mut world = applied(&format!("{}{module}", call(2)));
+    world.edit("main.tf", &call(1));
+    world.edit("m/main.tf", "");
+    let reason = "Delete (delete_because_no_resource_config)";
+    let expected =
+        format!("module.m[0].test_thing.in {reason}\nmodule.m[1].test_thing.in {reason}\n");
+    assert_eq!(moves::plan(&mut world), expected);
+}

@@ -24,7 +24,7 @@ use crate::{
     content::{item, keys_of},
     destroy_time,
     expr::{At, Expr, ExprId, Exprs, Literal},
-    item::{Import, ImportTarget, Item, Moved, RefTarget, Removed, Repetition},
+    item::{Import, ImportTarget, Item, ItemKind, Moved, RefTarget, Removed, Repetition},
     item_name::{ItemKey, ItemName, Keys},
     module_calls::called_directory,
     names::{all_of, lookup},
@@ -38,8 +38,11 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
     let mut problems = Vec::new();
     let all = wrong_moves(env.db, env.directory);
     problems.extend(all.get(&env.key).cloned());
+    let [from, _] = MoveEnd::both(moved);
     if problems.is_empty()
         && let Some(first) = still_declared(env, &moved.from)
+        // Beside a key, an address without one names a single instance, which a repeated block does not have.
+        && (!from.is_single || is_single(self::item(env.db, first)))
         && whole(&moved.to) != whole(&moved.from)
     {
         let detail = format!(
@@ -50,6 +53,15 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
         problems.push(at_first(item, env, first, Summary::MOVED_OBJECT_EXISTS, detail));
     }
     found(problems)
+}
+
+fn is_single(declared: &Item) -> bool {
+    let repetition = match &declared.kind {
+        ItemKind::Resource(it) => it.repetition,
+        ItemKind::ModuleCall(it) => it.repetition,
+        _ => return true,
+    };
+    repetition == Repetition::Single
 }
 
 pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Inference {
@@ -131,10 +143,11 @@ fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProb
     let moves: Vec<(ItemKey, &Moved)> =
         keys.into_iter().filter_map(|key| Some((key, item(db, key).kind.as_moved()?))).collect();
     let mut wrong = FxHashMap::default();
-    let mut by_from: FxHashMap<&Target, (ItemKey, &Target)> = FxHashMap::default();
-    let mut by_to: FxHashMap<&Target, (ItemKey, &Target)> = FxHashMap::default();
+    let mut by_from: FxHashMap<MoveEnd<'_>, (ItemKey, &Target)> = FxHashMap::default();
+    let mut by_to: FxHashMap<MoveEnd<'_>, (ItemKey, &Target)> = FxHashMap::default();
     for &(key, moved) in &moves {
-        let problem = match (by_from.get(&moved.from), by_to.get(&moved.to)) {
+        let [from, to] = MoveEnd::both(moved);
+        let problem = match (by_from.get(&from), by_to.get(&to)) {
             _ if moved.from == moved.to => Some(redundant(db, key, moved)),
             (Some(&(first, to)), _) if *to != moved.to => {
                 let detail = format!(
@@ -157,14 +170,32 @@ fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProb
         match problem {
             Some(problem) => drop(wrong.insert(key, problem)),
             None => {
-                by_from.entry(&moved.from).or_insert((key, &moved.to));
-                by_to.entry(&moved.to).or_insert((key, &moved.from));
+                by_from.entry(from).or_insert((key, &moved.to));
+                by_to.entry(to).or_insert((key, &moved.from));
             }
         }
     }
-    let starts = moves.iter().map(|(_, moved)| &moved.from);
-    in_cycles(db, starts, &by_from, &mut wrong);
+    in_cycles(db, &moves, &by_from, &mut wrong);
     wrong
+}
+
+/// An end of a move. Without keys at both ends, a move is about all instances, otherwise about single ones.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct MoveEnd<'t> {
+    address: &'t Target,
+    is_single: bool,
+}
+
+impl<'t> MoveEnd<'t> {
+    fn both(moved: &'t Moved) -> [MoveEnd<'t>; 2] {
+        let has_key = |it: &Target| match it {
+            Target::Module(it) => it.steps().last().is_some_and(|it| !it.key.is_none()),
+            Target::Resource(_) => false,
+            Target::Instance(_) => true,
+        };
+        let is_single = has_key(&moved.from) || has_key(&moved.to);
+        [&moved.from, &moved.to].map(|address| MoveEnd { address, is_single })
+    }
 }
 
 fn redundant(db: &dyn Db, key: ItemKey, moved: &Moved) -> ItemProblem {
@@ -186,26 +217,26 @@ fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemP
 }
 
 /// Reports cycles of moves. Each address has at most one destination at this point.
-fn in_cycles<'t>(
+fn in_cycles(
     db: &dyn Db,
-    starts: impl Iterator<Item = &'t Target>,
-    by_from: &FxHashMap<&'t Target, (ItemKey, &'t Target)>,
+    moves: &[(ItemKey, &Moved)],
+    by_from: &FxHashMap<MoveEnd<'_>, (ItemKey, &Target)>,
     wrong: &mut FxHashMap<ItemKey, ItemProblem>,
 ) {
-    let mut done: FxHashSet<&Target> = FxHashSet::default();
-    for start in starts {
+    let mut done: FxHashSet<MoveEnd<'_>> = FxHashSet::default();
+    for (_, moved) in moves {
         let mut chain: Vec<MoveStep<'_>> = Vec::new();
-        let mut places: FxHashMap<&Target, usize> = FxHashMap::default();
-        let mut at = start;
-        while !done.contains(at)
-            && let Some(&(key, to)) = by_from.get(at)
+        let mut places: FxHashMap<MoveEnd<'_>, usize> = FxHashMap::default();
+        let [mut at, _] = MoveEnd::both(moved);
+        while !done.contains(&at)
+            && let Some(&(key, to)) = by_from.get(&at)
         {
             done.insert(at);
             places.insert(at, chain.len());
-            chain.push(MoveStep { from: at, statement: key });
-            at = to;
+            chain.push(MoveStep { from: at.address, statement: key });
+            at = MoveEnd { address: to, ..at };
         }
-        if let Some(&first) = places.get(at) {
+        if let Some(&first) = places.get(&at) {
             report_cycle(db, &chain[first..], wrong);
         }
     }
