@@ -2,18 +2,19 @@
 //!
 //! A block in a module holds in each of its instances, for all instances of the resource or module that it names.
 
+use std::collections::BTreeMap;
+
 use addr::{ConfigResource, ModulePath, SmolStr, Target};
 use db::{Diagnostic, Summary};
 use hir::{Entry, Program, item::Removed};
-use rustc_hash::FxHashMap;
 
 use crate::walk::context::Walk;
 
 /// The `removed` blocks of a configuration.
 #[derive(Default)]
 pub(crate) struct Removals {
-    resources: FxHashMap<ConfigResource, Entry>,
-    modules: FxHashMap<ModulePath, Entry>,
+    resources: BTreeMap<ConfigResource, Entry>,
+    modules: BTreeMap<ModulePath, Entry>,
 }
 
 /// The most paths of module calls that are searched for `removed` blocks, because paths can be many more than

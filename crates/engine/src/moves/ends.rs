@@ -1,5 +1,7 @@
 //! An index of the ends of statements by what they match.
 
+use std::collections::BTreeMap;
+
 use addr::{AbsResource, InstanceKey, ModuleInstance, Resource, SmolStr};
 use rustc_hash::FxHashMap;
 
@@ -20,7 +22,7 @@ pub(super) struct Ends {
 #[derive(Default)]
 struct Group {
     /// By the steps with open keys, then by the keys of the other steps.
-    tables: FxHashMap<Vec<bool>, FxHashMap<Vec<InstanceKey>, Vec<usize>>>,
+    tables: BTreeMap<Vec<bool>, BTreeMap<Vec<InstanceKey>, Vec<usize>>>,
 }
 
 impl Ends {

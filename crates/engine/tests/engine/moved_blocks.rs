@@ -526,9 +526,7 @@ moved {
     let call = "module \"m\" { source = \"./m\" }\n";
     let moved = "moved {\n  from = test_thing.a\n  to   = module.m.test_thing.y\n}\n";
     check(
-        &format!(
-            "resource \"test_thing\" \"a\" {{ name = \"in\" }}\nmodule \"o\" {{ source = \"./m\" }}"
-        ),
+        "resource \"test_thing\" \"a\" { name = \"in\" }\nmodule \"o\" { source = \"./m\" }",
         &format!("{call}{moved}"),
         module,
         expect![[r#"
