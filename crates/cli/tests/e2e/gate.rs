@@ -212,7 +212,9 @@ const ROWS: &[Row] = &[
     around(&["force-unlock", "-force", "nothing"]).exits(1),
     around(&["lsp", "-stdio"]).takes(Takes::Editing),
     all(&["watch", "-json", "-input=false"]).takes(Takes::Until("plan_finished")),
-    typed(&["destroy", "-var=secrets_version=2"]).types("yes\n").shows(&["9 destroyed"]),
+    typed(&["destroy", "-suppress-forget-errors", "-var=secrets_version=2"])
+        .types("yes\n")
+        .shows(&["9 destroyed"]),
 ];
 
 /// Resources whose provider returns secrets, when the first one is imported and when the unconfirmed creation of
