@@ -76,13 +76,13 @@ impl Removals {
     pub(crate) fn validate(&self, walk: &Walk<'_>) {
         let program = walk.config.program;
         for (resource, entry) in &self.resources {
-            let module = declared(program, &resource.module);
+            let module = program.module_at(names(&resource.module));
             if module.is_some_and(|it| it.resources.contains_key(&resource.resource)) {
                 report(walk, entry, Summary::REMOVED_RESOURCE_EXISTS);
             }
         }
         for (module, entry) in &self.modules {
-            if declared(program, module).is_some() {
+            if program.module_at(names(module)).is_some() {
                 report(walk, entry, Summary::REMOVED_MODULE_EXISTS);
             }
         }
@@ -97,9 +97,6 @@ fn report(walk: &Walk<'_>, entry: &Entry, summary: Summary) {
     walk.report_at(entry, entry.item.header.into(), None, Diagnostic::new(summary, detail));
 }
 
-fn declared<'p>(program: &'p Program, path: &ModulePath) -> Option<&'p hir::program::Module> {
-    path.names().iter().try_fold(program.root(), |module, name| {
-        let (_, callee) = module.calls.get(name.as_str())?;
-        Some(program.module(*callee))
-    })
+fn names(path: &ModulePath) -> impl Iterator<Item = &str> {
+    path.names().iter().map(SmolStr::as_str)
 }

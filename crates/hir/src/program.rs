@@ -165,6 +165,14 @@ impl Program {
         &self.modules[id.0 as usize]
     }
 
+    /// The module to which the calls with these names lead, from the root module. `None` if there is no such call.
+    pub fn module_at<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<&Module> {
+        names.into_iter().try_fold(self.root(), |module, name| {
+            let (_, callee) = module.calls.get(name)?;
+            Some(self.module(*callee))
+        })
+    }
+
     /// All paths of module calls, depth first: callers before their callees, siblings by name, the root module
     /// first. A module that is called twice occurs twice.
     ///

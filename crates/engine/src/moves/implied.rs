@@ -64,8 +64,5 @@ fn find_module<'p>(
     program: &'p Program,
     instance: &ModuleInstance,
 ) -> Option<&'p hir::program::Module> {
-    instance.steps().iter().try_fold(program.root(), |module, step| {
-        let (_, callee) = module.calls.get(step.name.as_str())?;
-        Some(program.module(*callee))
-    })
+    program.module_at(instance.steps().iter().map(|it| it.name.as_str()))
 }

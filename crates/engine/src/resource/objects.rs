@@ -194,12 +194,8 @@ impl Walk<'_> {
 
 /// The block that declares a resource; `None` if the configuration has none. Instance keys are ignored.
 pub(crate) fn find_entry(walk: &Walk<'_>, address: &ResourceInstance) -> Option<Entry> {
-    let mut module = walk.config.program.root();
-    for step in address.module.steps() {
-        let (_, callee) = module.calls.get(step.name.as_str())?;
-        module = walk.config.program.module(*callee);
-    }
-    module.resources.get(&address.resource).cloned()
+    let names = address.module.steps().iter().map(|it| it.name.as_str());
+    walk.config.program.module_at(names)?.resources.get(&address.resource).cloned()
 }
 
 /// The module instance of an address; `None` if the run does not have it.
