@@ -17,23 +17,11 @@ pub(crate) struct Removals {
     modules: BTreeMap<ModulePath, Entry>,
 }
 
-/// The most paths of module calls that are searched for `removed` blocks, because paths can be many more than
-/// modules.
-const MAX_PATHS: usize = 100_000;
-
 impl Removals {
     pub(crate) fn of(program: &Program) -> Removals {
         let mut removals = Removals::default();
-        let is_removed = |entry: &Entry| entry.item.kind.as_removed().is_some();
-        if !program.modules.iter().any(|it| it.others.iter().any(is_removed)) {
-            return removals;
-        }
-        for path in program.module_paths().take(MAX_PATHS) {
-            let names: Vec<SmolStr> =
-                path.key.split('.').filter(|it| !it.is_empty()).map(SmolStr::from).collect();
-            for entry in path.module.others.iter().filter(|it| is_removed(it)) {
-                removals.add(&names, entry);
-            }
+        for block in program.others() {
+            removals.add(block.module.names(), block.entry);
         }
         removals
     }

@@ -474,6 +474,19 @@ pub struct Moved {
     pub to: addr::Target,
 }
 
+impl Moved {
+    /// Returns true if the move is about single instances, because an address has a key at its end. Without one, it is
+    /// about all instances.
+    pub fn is_single(&self) -> bool {
+        let has_key = |it: &addr::Target| match it {
+            addr::Target::Module(it) => it.steps().last().is_some_and(|it| !it.key.is_none()),
+            addr::Target::Resource(_) => false,
+            addr::Target::Instance(_) => true,
+        };
+        has_key(&self.from) || has_key(&self.to)
+    }
+}
+
 /// `removed {}`: a resource or module whose declaration is gone but whose objects may be in the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {

@@ -124,6 +124,17 @@ impl Module {
     }
 }
 
+/// A `moved`, `removed` or `import` block in a module.
+pub struct PlacedBlock<'p> {
+    /// The calls that lead to the module.
+    pub module: addr::ModulePath,
+    /// The block.
+    pub entry: &'p Entry,
+}
+
+/// The most paths of module calls that are searched for blocks, because paths can be many more than modules.
+const MAX_PATHS: usize = 100_000;
+
 /// A module with one path of calls that leads to it.
 pub struct ModulePath<'p> {
     /// The names of the calls, joined with dots. Empty for the root module.
@@ -194,6 +205,21 @@ impl Program {
             }));
             Some(path)
         })
+    }
+
+    /// The `moved`, `removed` and `import` blocks, each once for every path of module calls that leads to it.
+    pub fn others(&self) -> Vec<PlacedBlock<'_>> {
+        if self.modules.iter().all(|it| it.others.is_empty()) {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for path in self.module_paths().take(MAX_PATHS) {
+            let names = path.key.split('.').filter(|it| !it.is_empty()).map(addr::SmolStr::from);
+            let module = addr::ModulePath::new(names);
+            let place = |entry| PlacedBlock { module: module.clone(), entry };
+            found.extend(path.module.others.iter().map(place));
+        }
+        found
     }
 
     /// The source location of a part of an item. `None` if it has no range. The block is parsed again, because

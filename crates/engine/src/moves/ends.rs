@@ -139,7 +139,5 @@ fn names_of(pattern: &[StepPattern]) -> Vec<SmolStr> {
 }
 
 fn exact(module: &ModuleInstance) -> Vec<StepPattern> {
-    let step =
-        |it: &addr::ModuleStep| StepPattern { name: it.name.clone(), key: Some(it.key.clone()) };
-    module.steps().iter().map(step).collect()
+    module.steps().iter().map(StepPattern::exact).collect()
 }

@@ -25,7 +25,7 @@ mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use addr::{ModulePath, ResourceInstance, SmolStr};
+use addr::ResourceInstance;
 use db::{Diagnostic, Summary};
 use hir::Program;
 use rustc_hash::FxHashMap;
@@ -60,9 +60,6 @@ pub(crate) struct Moves<'p> {
     cycle: Vec<usize>,
 }
 
-/// The most paths of module calls that are searched for `moved` blocks, because paths can be many more than modules.
-const MAX_PATHS: usize = 100_000;
-
 /// Executes the `moved` blocks of a configuration and the implied moves on a state. If everything is destroyed, no
 /// object becomes one of another type: its own provider destroys it.
 pub(crate) fn execute<'p>(
@@ -94,18 +91,10 @@ pub(crate) fn execute<'p>(
 
 /// The statements of the `moved` blocks.
 fn declared(program: &Program) -> Vec<Statement<'_>> {
-    let moves = |entry: &&hir::Entry| entry.item.kind.as_moved().is_some();
-    if !program.modules.iter().any(|it| it.others.iter().any(|entry| moves(&entry))) {
-        return Vec::new();
-    }
     let mut found = Vec::new();
-    for path in program.module_paths().take(MAX_PATHS) {
-        let names = path.key.split('.').filter(|it| !it.is_empty()).map(SmolStr::from);
-        let module = ModulePath::new(names);
-        for entry in &path.module.others {
-            let moved = entry.item.kind.as_moved();
-            found.extend(moved.and_then(|it| Statement::of_block(module.clone(), it, entry)));
-        }
+    for block in program.others() {
+        let moved = block.entry.item.kind.as_moved();
+        found.extend(moved.and_then(|it| Statement::of_block(block.module, it, block.entry)));
     }
     found
 }

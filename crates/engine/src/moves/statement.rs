@@ -37,6 +37,18 @@ pub(super) struct StepPattern {
     pub(super) key: Option<InstanceKey>,
 }
 
+impl StepPattern {
+    /// Matches the instance of a step.
+    pub(super) fn exact(step: &ModuleStep) -> StepPattern {
+        StepPattern { name: step.name.clone(), key: Some(step.key.clone()) }
+    }
+
+    /// Matches all instances of a call.
+    fn open(name: &SmolStr) -> StepPattern {
+        StepPattern { name: name.clone(), key: None }
+    }
+}
+
 /// The object of an endpoint inside of its module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Subject {
@@ -53,7 +65,7 @@ impl<'p> Statement<'p> {
         moved: &item::Moved,
         block: &'p Entry,
     ) -> Option<Statement<'p>> {
-        let is_single = names_an_instance(&moved.from) || names_an_instance(&moved.to);
+        let is_single = moved.is_single();
         let from = Endpoint::of(&moved.from, is_single)?;
         let to = Endpoint::of(&moved.to, is_single)?;
         Some(Statement { module, from, to, block: Some(block) })
@@ -74,15 +86,12 @@ impl<'p> Statement<'p> {
     /// The module addresses that an endpoint of this statement matches: for a move of modules those of the modules
     /// themselves, otherwise those around the resources.
     pub(super) fn pattern(&self, endpoint: &Endpoint) -> Vec<StepPattern> {
-        let open = |name: &SmolStr| StepPattern { name: name.clone(), key: None };
-        let exact =
-            |it: &ModuleStep| StepPattern { name: it.name.clone(), key: Some(it.key.clone()) };
-        let inner = endpoint.module_steps().iter().map(exact);
+        let inner = endpoint.module_steps().iter().map(StepPattern::exact);
         let call = match endpoint {
-            Endpoint::Call { name, .. } => Some(open(name)),
+            Endpoint::Call { name, .. } => Some(StepPattern::open(name)),
             _ => None,
         };
-        self.module.names().iter().map(open).chain(inner).chain(call).collect()
+        self.module.names().iter().map(StepPattern::open).chain(inner).chain(call).collect()
     }
 
     /// The new address of a module instance; `None` if this statement does not move it.
@@ -152,15 +161,6 @@ impl<'p> Statement<'p> {
 
 fn joined(outer: &[ModuleStep], inner: &[ModuleStep]) -> ModuleInstance {
     ModuleInstance::new([outer, inner].concat())
-}
-
-/// Returns true if an address of a `moved` block has a key at its end.
-fn names_an_instance(target: &Target) -> bool {
-    match target {
-        Target::Module(module) => module.steps().last().is_some_and(|it| !it.key.is_none()),
-        Target::Resource(_) => false,
-        Target::Instance(_) => true,
-    }
 }
 
 impl Endpoint {

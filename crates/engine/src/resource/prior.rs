@@ -9,7 +9,7 @@ use provider::{
     UpgradeResourceStateRequest, objchange, write_only_values_present,
 };
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
-use values::{Type, Value, conform, json};
+use values::{Path, Type, Value, conform, json};
 
 use crate::{
     event::Event,
@@ -204,7 +204,8 @@ impl Walk<'_> {
             target_type_name: subject.type_name(),
         };
         let response = provider.move_resource_state(request).await;
-        self.upgraded(subject, stored, response, "during the move from another type")
+        let stored = Arc::new(without_type(stored, subject.ty()));
+        self.upgraded(subject, &stored, response, "during the move from another type")
     }
 
     /// The object that a provider made of a stored one. `private` of the response replaces the stored one, if it is
@@ -404,6 +405,18 @@ impl Walk<'_> {
             json: json.into(),
         })
     }
+}
+
+/// An object of another type, without what only has a meaning there. Sensitive paths of the old type do not tell where
+/// a secret is now, so if there are any, every attribute of the new type is sensitive.
+fn without_type(stored: &Object, ty: &Type) -> Object {
+    let sensitive_paths = match ty {
+        Type::Object(attributes) if !stored.sensitive_paths.is_empty() => {
+            attributes.iter().map(|(name, _)| Path::root().attr(name)).collect()
+        }
+        _ => Vec::new(),
+    };
+    Object { sensitive_paths, private: Arc::default(), identity: None, ..stored.clone() }
 }
 
 /// A value as plans store it: without the marks for deprecation.

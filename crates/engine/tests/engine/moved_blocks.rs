@@ -1,6 +1,11 @@
 //! Tests of `moved` blocks: what they match, their order, what blocks them, and what is wrong about them.
 
+use std::sync::Arc;
+
+use addr::{ProviderConfigRef, parse_resource_instance};
 use expect_test::{Expect, expect};
+use state::{Identity, Object};
+use values::{MarkKind, Path};
 
 use crate::{
     moves,
@@ -552,4 +557,49 @@ moved {
     assert_eq!(moves::plan(&mut world), "test_thing.a Delete\n");
     assert_eq!(summaries(&world.apply()), "");
     assert!(world.state.is_empty());
+}
+
+/// A `null_resource` in the state, with private data and an identity, which moves to a `terraform_data`.
+fn taken_over(sensitive_paths: Vec<Path>) -> World {
+    let config = r#"
+resource "terraform_data" "b" {}
+moved {
+  from = null_resource.a
+  to   = terraform_data.b
+}
+"#;
+    let mut world = world(config);
+    let address = parse_resource_instance("null_resource.a").expect("an address");
+    let provider = "provider[\"registry.opentofu.org/hashicorp/null\"]";
+    let provider = ProviderConfigRef::parse(provider).expect("a provider");
+    let json = r#"{"id":"1","triggers":{"x":"hunter2"}}"#;
+    let object = Object {
+        sensitive_paths,
+        private: Arc::from(*b"private"),
+        identity: Some(Identity { schema_version: 0, json: "{}".into() }),
+        ..Object::from_json(0, Arc::from(json))
+    };
+    world.state.set_current(&address, &provider, Arc::new(object));
+    world
+}
+
+#[test]
+fn object_of_another_type_keeps_no_identity_of_the_old_one() {
+    let mut world = taken_over(Vec::new());
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "");
+    let address = parse_resource_instance("terraform_data.b").expect("an address");
+    let object = outcome.refreshed.current(&address).expect("was taken over");
+    assert!(object.identity.is_none());
+    assert!(!outcome.plan.resource_changes[0].change.before.has_deep(MarkKind::Sensitive));
+}
+
+#[test]
+fn secrets_stay_sensitive_in_an_object_of_another_type() {
+    let mut world = taken_over(vec![Path::root().attr("triggers").attr("x")]);
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "");
+    let before = &outcome.plan.resource_changes[0].change.before;
+    let triggers = before.get_attr("triggers_replace").expect("is an attribute");
+    assert!(triggers.has_deep(MarkKind::Sensitive), "{triggers:?}");
 }

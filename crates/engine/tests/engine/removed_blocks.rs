@@ -259,3 +259,37 @@ fn missing_block_is_the_reason_in_a_gone_module_instance() {
         format!("module.m[0].test_thing.in {reason}\nmodule.m[1].test_thing.in {reason}\n");
     assert_eq!(moves::plan(&mut world), expected);
 }
+
+#[test]
+fn provisioner_of_a_removed_block_shows_no_secret() {
+    let config = r#"
+variable "secret" {
+  default   = "hunter2-secret"
+  sensitive = true
+}
+resource "test_thing" "a" {
+  name     = "a"
+  password = var.secret
+}
+"#;
+    let mut world = applied(config);
+    let after = r#"
+removed {
+  from = test_thing.a
+  lifecycle { destroy = true }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo bye ${self.password}"
+  }
+}
+"#;
+    world.edit("main.tf", after);
+    world.fails = true;
+    let diagnostics = world.apply();
+    assert_eq!(summaries(&diagnostics), "error: local-exec provisioner error\n");
+    let log = world.log();
+    assert!(log.contains("suppressed"), "{log}");
+    let told = format!("{log}{diagnostics:?}");
+    assert!(!told.contains("hunter2-secret"), "{told}");
+    assert_eq!(moves::stored(&world), ["test_thing.a"], "the failed provisioner keeps the object");
+}

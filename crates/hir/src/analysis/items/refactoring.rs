@@ -38,11 +38,10 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
     let mut problems = Vec::new();
     let all = wrong_moves(env.db, env.directory);
     problems.extend(all.get(&env.key).cloned());
-    let [from, _] = MoveEnd::both(moved);
     if problems.is_empty()
         && let Some(first) = still_declared(env, &moved.from)
         // Beside a key, an address without one names a single instance, which a repeated block does not have.
-        && (!from.is_single || is_single(self::item(env.db, first)))
+        && (!moved.is_single() || is_single(self::item(env.db, first)))
         && whole(&moved.to) != whole(&moved.from)
     {
         let detail = format!(
@@ -188,12 +187,7 @@ struct MoveEnd<'t> {
 
 impl<'t> MoveEnd<'t> {
     fn both(moved: &'t Moved) -> [MoveEnd<'t>; 2] {
-        let has_key = |it: &Target| match it {
-            Target::Module(it) => it.steps().last().is_some_and(|it| !it.key.is_none()),
-            Target::Resource(_) => false,
-            Target::Instance(_) => true,
-        };
-        let is_single = has_key(&moved.from) || has_key(&moved.to);
+        let is_single = moved.is_single();
         [&moved.from, &moved.to].map(|address| MoveEnd { address, is_single })
     }
 }
