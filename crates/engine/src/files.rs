@@ -13,7 +13,7 @@ use std::{
 
 use addr::ResourceInstance;
 use db::{DirectoryEntry, System};
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use state::{Action, Plan, PlannedFile, PlannedFiles, ResourceChange};
 

@@ -17,7 +17,7 @@ use std::{rc::Rc, sync::Arc};
 
 use addr::ModuleInstance;
 use hir::Item;
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use rustc_hash::FxHashMap;
 use sha2::Sha256;
 use state::{Action, Object, ObjectAddress, ResourceChange};

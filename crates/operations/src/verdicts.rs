@@ -25,7 +25,7 @@ use std::{
 
 use addr::{ProviderSource, ResourceMode};
 use engine::{Question, Verdicts};
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use provider::schema_codec::ExecutableHash;
 use sha2::Sha256;
 
