@@ -1,10 +1,18 @@
 //! The command line. It accepts the syntax of OpenTofu: `-flag`, `-flag=value`, `-flag value`, and each with two
 //! dashes.
 
+mod command;
+mod json;
 mod options;
 mod parsing;
+mod state;
 
+pub(crate) use json::JsonArgs;
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
+pub(crate) use state::{
+    LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
+    StateListArgs, StateShowArgs, TaintArgs,
+};
 
 use std::{num::NonZero, path::PathBuf};
 
@@ -55,7 +63,11 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Show output values of the root module.
     Output(OutputArgs),
-    /// Inspect the state.
+    /// Mark an object as one to be replaced.
+    Taint(TaintArgs),
+    /// Remove the mark from a tainted object.
+    Untaint(TaintArgs),
+    /// Inspect and change the state.
     State {
         #[command(subcommand)]
         command: StateCommand,
@@ -81,54 +93,12 @@ pub(crate) enum Command {
     ForceUnlock(ForceUnlockArgs),
 }
 
-impl Command {
-    /// Drops the values of variables that clap collected. They are read in command line order from
-    /// [`crate::arguments::ordered_flags`] instead.
-    pub(crate) fn forget_values(&mut self) {
-        let vars = match self {
-            Command::Init(it) => &mut it.vars,
-            Command::Validate(it) => &mut it.vars,
-            Command::Plan(it) => &mut it.vars,
-            Command::Watch(it) => &mut it.vars,
-            Command::Apply(it) | Command::Destroy(it) => &mut it.vars,
-            Command::Console(it) => &mut it.vars,
-            Command::Import(it) => &mut it.vars,
-            Command::State { command: StateCommand::Adopt(it) } => &mut it.vars,
-            Command::State { command: StateCommand::List(it) } => &mut it.vars,
-            Command::State { command: StateCommand::Show(it) } => &mut it.vars,
-            Command::Show(it) => &mut it.vars,
-            Command::Output(it) => &mut it.vars,
-            Command::Providers { command: ProvidersCommand::Schema(it) } => &mut it.vars,
-            Command::ForceUnlock(it) => &mut it.vars,
-            Command::Fmt(_)
-            | Command::Metadata { .. }
-            | Command::Explain(_)
-            | Command::Version(_)
-            | Command::Lsp(_) => {
-                return;
-            }
-        };
-        vars.vars.clear();
-    }
-}
-
 /// The flags that editors pass when they start a language server.
 #[derive(clap::Args)]
 pub(crate) struct LspArgs {
     /// Use standard input and output. This is the only transport.
     #[arg(long)]
     pub(crate) stdio: bool,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum StateCommand {
-    /// List the resources in the state.
-    #[command(alias = "ls")]
-    List(StateListArgs),
-    /// Show one resource of the state.
-    Show(StateShowArgs),
-    /// Record the outcome of a creation that a provider never confirmed.
-    Adopt(StateAdoptArgs),
 }
 
 #[derive(Subcommand)]
@@ -224,9 +194,8 @@ pub(crate) struct OperationArgs {
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
-    /// Print one JSON object per line instead of text.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     /// Show sensitive values in plans. Ephemeral values are never shown.
     #[arg(long)]
     pub(crate) show_sensitive: bool,
@@ -276,9 +245,8 @@ pub(crate) struct ValidateArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// Print the result as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     /// Accepted for compatibility with scripts. Test files are never loaded.
     #[arg(long = "no-tests")]
     pub(crate) _no_tests: bool,
@@ -396,9 +364,8 @@ pub(crate) struct ShowArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// Print as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     /// Show sensitive values. Ephemeral values are in neither a state nor a plan.
     #[arg(long)]
     pub(crate) show_sensitive: bool,
@@ -413,9 +380,8 @@ pub(crate) struct OutputArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// Print as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     /// Print the value of a string, number or bool without quotes.
     #[arg(long)]
     pub(crate) raw: bool,
@@ -431,65 +397,11 @@ pub(crate) struct OutputArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct StateListArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-    #[command(flatten)]
-    pub(crate) vars: VarArgs,
-    /// The state file to read.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) state: Option<PathBuf>,
-    /// Only list objects with this ID.
-    #[arg(long, value_name = "ID")]
-    pub(crate) id: Option<String>,
-    /// Only list these resources, or resources in these modules.
-    #[arg(value_name = "ADDRESS")]
-    pub(crate) addresses: Vec<String>,
-}
-
-#[derive(Args)]
-pub(crate) struct StateShowArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-    #[command(flatten)]
-    pub(crate) vars: VarArgs,
-    /// The state file to read.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) state: Option<PathBuf>,
-    /// Show sensitive values.
-    #[arg(long)]
-    pub(crate) show_sensitive: bool,
-    /// The address of the resource instance.
-    #[arg(value_name = "ADDRESS")]
-    pub(crate) address: String,
-}
-
-#[derive(Args)]
-pub(crate) struct StateAdoptArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-    #[command(flatten)]
-    pub(crate) vars: VarArgs,
-    #[command(flatten)]
-    pub(crate) state: StateArgs,
-    /// Record that the object does not exist, so that it can be created again.
-    #[arg(long, conflicts_with = "id")]
-    pub(crate) gone: bool,
-    /// Ask for the values of variables that have none.
-    #[arg(long, default_value_t = true, action = ArgAction::Set)]
-    pub(crate) input: bool,
-    /// The address of the instance whose creation was not confirmed.
-    #[arg(value_name = "ADDRESS")]
-    pub(crate) address: String,
-    /// The import ID of the object. See "Import" in the provider's documentation.
-    #[arg(value_name = "ID", required_unless_present = "gone")]
-    pub(crate) id: Option<String>,
-}
-
-#[derive(Args)]
 pub(crate) struct ImportArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
     #[command(flatten)]
@@ -550,6 +462,8 @@ pub(crate) struct VersionArgs {
 pub(crate) struct ForceUnlockArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
     /// Do not ask for confirmation.

@@ -12,7 +12,7 @@ use operations::{
 use crate::{
     log::ProviderLog,
     notices, terminal,
-    ui::{self, Stdout, Ui},
+    ui::{self, Ui},
 };
 
 /// The view of the operations of a command: prints to the standard streams.
@@ -46,34 +46,14 @@ impl View for CommandView {
     }
 
     fn run(&self, run: Run, sources: &Sources, redactor: &Redactor) -> Arc<dyn RunView> {
-        let format = match run {
-            Run::Quiet => Format::Quiet,
-            _ if self.0.stdout != Stdout::JsonLines => Format::Human,
-            Run::PlanBeforeApply => Format::JsonBeforeApply,
-            Run::Plan | Run::Apply => Format::Json,
-        };
-        Arc::new(Show::new(&self.0, format, sources.clone(), redactor.clone()))
+        Arc::new(Show::new(&self.0, run, sources.clone(), redactor.clone()))
     }
-}
-
-/// The format in which events are shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    /// Lines of text.
-    Human,
-    /// One JSON object per line.
-    Json,
-    /// JSON for a plan that is applied without approval. It leaves out the warnings of checks, because the apply
-    /// evaluates the checks again.
-    JsonBeforeApply,
-    /// Log lines only.
-    Quiet,
 }
 
 /// The event sink that prints.
 struct Show {
     ui: Arc<Ui>,
-    format: Format,
+    run: Run,
     sources: Sources,
     /// The change counts of the last operation. They are printed after its diagnostics.
     summary: Mutex<Option<ChangeCounts>>,
@@ -81,30 +61,37 @@ struct Show {
 }
 
 impl Show {
-    /// Creates a sink that prints in the given format.
-    fn new(ui: &Arc<Ui>, format: Format, sources: Sources, redactor: Redactor) -> Show {
+    /// Creates a sink for the events of a run.
+    fn new(ui: &Arc<Ui>, run: Run, sources: Sources, redactor: Redactor) -> Show {
         Show {
             ui: Arc::clone(ui),
-            format,
+            run,
             sources,
             summary: Mutex::default(),
             log: ProviderLog::new(Arc::clone(ui), redactor),
         }
     }
 
-    fn show(&self, event: &Event) {
-        match self.format {
-            Format::Human => {
-                if let Some(text) = render::event(event, &self.ui.out) {
-                    self.ui.print(&text);
-                }
-            }
-            Format::Json | Format::JsonBeforeApply => {
-                for line in render::event_json(event, &ui::now(), &self.sources) {
-                    self.ui.line(&line);
-                }
-            }
-            Format::Quiet => {}
+    /// Shows an event as text.
+    fn show_text(&self, event: &Event) {
+        if self.run != Run::Quiet
+            && self.ui.prints_text()
+            && let Some(text) = render::event(event, &self.ui.out)
+        {
+            self.ui.print(&text);
+        }
+    }
+
+    /// Writes the JSON lines of an event. A plan before an apply leaves out the warnings of checks, because the apply
+    /// evaluates the checks again.
+    fn show_json(&self, event: &Event) {
+        let is_preliminary = self.run == Run::PlanBeforeApply
+            && matches!(event, Event::Diagnostic(it) if is_of_check(it));
+        if self.run == Run::Quiet || is_preliminary || !self.ui.has_json_lines() {
+            return;
+        }
+        for line in render::event_json(event, &ui::now(), &self.sources) {
+            self.ui.json_line(&line);
         }
     }
 }
@@ -118,7 +105,9 @@ impl RunView for Show {
         let counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(counts) = counts {
             // `destroy` and `apply -destroy` do the same but print different words.
-            self.show(&Event::Summary { operation, counts });
+            let summary = Event::Summary { operation, counts };
+            self.show_text(&summary);
+            self.show_json(&summary);
         }
     }
 }
@@ -140,12 +129,14 @@ impl EventSink for Show {
             Event::Summary { counts, .. } => {
                 *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(*counts);
             }
-            // In text format, all diagnostics are printed together at the end of the operation.
-            Event::Diagnostic(_) if self.format == Format::Human => {}
-            Event::Diagnostic(diagnostic)
-                if self.format == Format::JsonBeforeApply && is_of_check(diagnostic) => {}
-            _ if self.format == Format::Human && self.ui.is_concise => {}
-            event => self.show(event),
+            // As text, all diagnostics are printed together at the end of the operation.
+            Event::Diagnostic(_) => self.show_json(&event),
+            event => {
+                if !self.ui.is_concise {
+                    self.show_text(event);
+                }
+                self.show_json(event);
+            }
         }
     }
 }

@@ -418,7 +418,10 @@ mod tests {
     use engine::CancelToken;
 
     use super::*;
-    use crate::{args::ViewArgs, ui::Stdout};
+    use crate::{
+        args::ViewArgs,
+        ui::{JsonForm, Outputs, Stdout},
+    };
 
     fn line(text: &str) -> Line {
         Line {
@@ -461,7 +464,8 @@ mod tests {
             file: Some(Mutex::new(path.reopen().expect("can be opened"))),
             ..Log::default()
         };
-        let ui = Ui::new(&ViewArgs::default(), true, Stdout::Text, CancelToken::new(), log);
+        let outputs = Outputs { stdout: Stdout::Text, into: None, json: JsonForm::Lines };
+        let ui = Ui::new(&ViewArgs::default(), true, outputs, CancelToken::new(), log);
         let log = ProviderLog::new(Arc::new(ui), Redactor::new());
         log.redactor.learn_text("hunter2-hunter2");
         let source = ProviderSource::default_for("test");

@@ -41,7 +41,9 @@ use std::{
 use db::{Diagnostic, OsSystem, Sources, Summary};
 use durability::Failpoints;
 use engine::LogLevel;
-use operations::{root_system::RootSystem, session::Failure, variables::flag::VarFlag};
+use operations::{
+    edit::taint::Mark, root_system::RootSystem, session::Failure, variables::flag::VarFlag,
+};
 use plugin::{HiddenMode, Processes};
 
 use crate::{
@@ -49,7 +51,6 @@ use crate::{
     directories::Directories,
     exit::Exit,
     session::CommandSession,
-    ui::Stdout,
 };
 
 fn main() -> std::process::ExitCode {
@@ -150,49 +151,17 @@ fn dispatch(
     invocation: Invocation,
 ) -> Exit {
     command.forget_values();
-    let plain = ViewArgs::default();
-    let view = match &command {
-        Command::Init(it) => &it.view,
-        Command::Validate(it) => &it.view,
-        Command::Fmt(it) => &it.view,
-        Command::Plan(it) => &it.view,
-        Command::Watch(it) => &it.view,
-        Command::Apply(it) | Command::Destroy(it) => &it.view,
-        Command::Console(it) => &it.view,
-        Command::Import(it) => &it.view,
-        Command::Show(it) => &it.view,
-        Command::Output(it) => &it.view,
-        Command::State { command: StateCommand::List(it) } => &it.view,
-        Command::State { command: StateCommand::Show(it) } => &it.view,
-        Command::State { command: StateCommand::Adopt(it) } => &it.view,
-        Command::Providers { command: ProvidersCommand::Schema(it) } => &it.view,
-        Command::Metadata { command: MetadataCommand::Functions(it) } => &it.view,
-        Command::Version(it) => &it.view,
-        Command::Lsp(_) => &plain,
-        Command::ForceUnlock(it) => &it.view,
-        Command::Explain(it) => &it.view,
-    };
     let os = OsSystem::at(directories.works_in);
     let reads_pipes = Failpoints::of(&os).reads_pipes();
     let system = RootSystem::new(os.waiting_for_pipes(reads_pipes), directories.called_in);
-    let json_lines = match &command {
-        Command::Plan(it) => it.operation.json,
-        Command::Watch(it) => it.operation.json,
-        Command::Apply(it) | Command::Destroy(it) => it.operation.json,
-        _ => false,
-    };
-    let stdout = match &command {
-        Command::Lsp(_) => Stdout::Protocol,
-        _ if json_lines => Stdout::JsonLines,
-        _ => Stdout::Text,
-    };
-    let session = match CommandSession::new(view, system, stdout, invocation.processes) {
+    let session = match CommandSession::new(&mut command, system, invocation.processes) {
         Ok(session) => session,
-        Err(error) => {
-            return commands::environment_error("Failed to start threads", &error);
-        }
+        Err(error) => return usage::problem_with(&error),
     };
     log_begin(&session, &invocation.text);
+    if session.ui.has_json_lines() {
+        session.ui.json_line(&render::version_json(&session.now()));
+    }
     if let Some(detail) = invocation.refusal {
         let refused = Diagnostic::new(Summary::UNSUPPORTED_OPTION, detail);
         session.ui.diagnostics(&[refused], &Sources::default());
@@ -207,6 +176,7 @@ fn dispatch(
             | Command::Watch(_)
             | Command::Console(_)
             | Command::Lsp(_)
+            | Command::State { command: StateCommand::ReplaceProvider(_) }
     );
     if !listens {
         signals::end_at_once(&session);
@@ -233,11 +203,9 @@ fn dispatch(
         Command::Import(it) => commands::import::run(&session, &it, flags),
         Command::Show(it) => commands::show::run(&session, &it),
         Command::Output(it) => commands::output::run(&session, &it),
-        Command::State { command: StateCommand::List(it) } => commands::state::list(&session, &it),
-        Command::State { command: StateCommand::Show(it) } => commands::state::show(&session, &it),
-        Command::State { command: StateCommand::Adopt(it) } => {
-            commands::import::adopt(&session, &it, flags)
-        }
+        Command::Taint(it) => commands::taint::run(&session, &it, Mark::Taint),
+        Command::Untaint(it) => commands::taint::run(&session, &it, Mark::Untaint),
+        Command::State { command } => commands::state::run(&session, &command, flags),
         Command::Providers { command: ProvidersCommand::Schema(it) } => {
             commands::providers::schema(&session, &it)
         }

@@ -34,7 +34,6 @@ pub(crate) fn plan_command(
     args: &PlanArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
-    introduce(session, &args.operation);
     signals::listen(session);
     session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");
     let open = store::open(session, &args.state.options(), store::Purpose::Plan)?;
@@ -59,11 +58,11 @@ fn finish_plan(
     planned: &mut Planned,
     open: &OpenState,
 ) -> Result<Exit, Failure> {
-    show_found(session, &args.operation, planned, false);
+    show_found(session, planned, false);
     plan::identify(session, planned, open, args.state.state.is_none())?;
     show_plan(session, &args.operation, planned);
     let Planned { prepared, outcome, .. } = &*planned;
-    show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
+    show_diagnostics(session, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
         // Save the incomplete plan so that it can be inspected. `apply` refuses it, because it is marked as
         // errored.
@@ -75,11 +74,11 @@ fn finish_plan(
     let is_applyable = outcome.plan.is_applyable;
     if let Some(out) = &args.out {
         plan::save(session, out, planned, &open.file)?;
-        if !args.operation.json && is_applyable {
+        if session.ui.prints_text() && is_applyable {
             let path = out.display().to_string();
             session.ui.print(&render::plan_footer(Some(&path), &session.ui.out));
         }
-    } else if !args.operation.json && is_applyable {
+    } else if session.ui.prints_text() && is_applyable {
         session.ui.print(&render::plan_footer(None, &session.ui.out));
     }
     Ok(match args.detailed_exitcode && is_applyable {
@@ -89,17 +88,14 @@ fn finish_plan(
 }
 
 /// Prints, in JSON, the diagnostics that no event of the run has printed.
-fn show_found(session: &CommandSession, args: &OperationArgs, planned: &Planned, applying: bool) {
-    if !args.json {
-        return;
-    }
+fn show_found(session: &CommandSession, planned: &Planned, applying: bool) {
     let sources = &planned.prepared.program.sources;
-    session.ui.diagnostics(&planned.found, sources);
+    session.ui.json_diagnostics(&planned.found, sources);
     let of_engine = planned.of_engine();
     if applying && of_engine.iter().any(Diagnostic::is_error) {
         let of_checks = of_engine.iter().filter(|it| is_of_check(it));
         let of_checks: Vec<Diagnostic> = of_checks.cloned().collect();
-        session.ui.diagnostics(&of_checks, sources);
+        session.ui.json_diagnostics(&of_checks, sources);
     }
 }
 
@@ -112,12 +108,13 @@ fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned) 
         schemas: &schemas,
         show_sensitive: args.show_sensitive,
     };
-    if args.json {
-        // An error may occur before anything is planned.
-        if has_content(outcome) || !outcome.has_errors() {
-            plan_lines(session, &outcome.plan);
-        }
-    } else if !(outcome.has_errors() && outcome.plan.resource_changes.is_empty()) {
+    // An error may occur before anything is planned.
+    if session.ui.has_json_lines() && (has_content(outcome) || !outcome.has_errors()) {
+        plan_lines(session, &outcome.plan);
+    }
+    if session.ui.prints_text()
+        && !(outcome.has_errors() && outcome.plan.resource_changes.is_empty())
+    {
         session.ui.print(&render::plan(&view, &session.ui.out));
     }
 }
@@ -134,28 +131,13 @@ fn plan_lines(session: &CommandSession, plan: &Plan) {
     lines.push(render::change_summary_json(plan, &now));
     lines.extend(render::output_changes_json(plan, None, &now));
     for line in lines {
-        session.ui.line(&line);
+        session.ui.json_line(&line);
     }
 }
 
-/// Prints the first line of the JSON output, which names the program and its version.
-pub(crate) fn introduce(session: &CommandSession, args: &OperationArgs) {
-    if args.json {
-        session.ui.line(&render::version_json(&session.now()));
-    }
-}
-
-fn show_diagnostics(
-    session: &CommandSession,
-    args: &OperationArgs,
-    diagnostics: &[Diagnostic],
-    prepared: &Prepared,
-) {
-    // In JSON, the diagnostics were already printed as events.
-    if args.json {
-        return;
-    }
+/// Prints, as text, the diagnostics of a run. In JSON, they were already printed as events.
+fn show_diagnostics(session: &CommandSession, diagnostics: &[Diagnostic], prepared: &Prepared) {
     let is_news = |it: &&Diagnostic| it.is_error() || !prepared.was_shown(it);
     let news: Vec<Diagnostic> = diagnostics.iter().filter(is_news).cloned().collect();
-    session.ui.diagnostics(&news, &prepared.program.sources);
+    session.ui.text_diagnostics(&news, &prepared.program.sources);
 }

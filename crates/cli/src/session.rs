@@ -1,6 +1,6 @@
 //! The environment of one command: its root module and its terminal.
 
-use std::{ops::Deref, sync::Arc};
+use std::{ops::Deref, os::unix::fs::OpenOptionsExt, sync::Arc};
 
 use db::System;
 use engine::CancelToken;
@@ -11,12 +11,12 @@ use operations::{
 use plugin::Processes;
 
 use crate::{
-    args::ViewArgs,
+    args::Command,
     arguments,
     events::CommandView,
     harden,
     log::Log,
-    ui::{Stdout, Ui},
+    ui::{Outputs, Stdout, Ui},
 };
 
 /// The argument that makes this program serve one of its bundled providers.
@@ -30,22 +30,22 @@ pub(crate) struct CommandSession {
 
 impl CommandSession {
     /// Creates the environment of a command in the working directory of the process.
+    ///
+    /// # Errors
+    /// A text for the user: the file of `-json-into` cannot be opened, or there are no threads.
     pub(crate) fn new(
-        view: &ViewArgs,
+        command: &mut Command,
         system: RootSystem,
-        stdout: Stdout,
         processes: Processes,
-    ) -> std::io::Result<CommandSession> {
+    ) -> Result<CommandSession, String> {
+        let outputs = outputs(command)?;
+        let view = command.common().view;
         let cancel = CancelToken::new();
         let no_color = system.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
         let (log, problems) = Log::from_environment(&system);
-        let ui = Arc::new(Ui::new(view, no_color, stdout, cancel.clone(), log));
+        let ui = Arc::new(Ui::new(&view, no_color, outputs, cancel.clone(), log));
         problems.iter().for_each(|problem| ui.print_error(problem));
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let entered = runtime.enter();
-        harden::report_file_size_limit()?;
-        drop(entered);
+        let runtime = runtime().map_err(|error| format!("Failed to start threads: {error}"))?;
         let session = Session::new(SessionOptions {
             view: Arc::new(CommandView(Arc::clone(&ui))),
             system,
@@ -58,6 +58,39 @@ impl CommandSession {
         });
         Ok(CommandSession { ui, session })
     }
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let entered = runtime.enter();
+    harden::report_file_size_limit()?;
+    drop(entered);
+    Ok(runtime)
+}
+
+/// Opens the destinations of a command's output. A new file for JSON is readable for its owner only, because it may
+/// have sensitive values.
+fn outputs(command: &mut Command) -> Result<Outputs, String> {
+    let is_protocol = matches!(command, Command::Lsp(_));
+    let common = command.common();
+    let stdout = match common.json_lines {
+        _ if is_protocol => Stdout::Protocol,
+        true => Stdout::JsonLines,
+        false => Stdout::Text,
+    };
+    let open = |path: &std::path::Path| {
+        let mut options = std::fs::OpenOptions::new();
+        let opened = options.write(true).create(true).truncate(true).mode(0o600).open(path);
+        opened.map_err(|error| {
+            format!(
+                "Error: Invalid argument\n\nUnable to open the file {path:?} specified by \
+                 -json-into for writing: {error}."
+            )
+        })
+    };
+    let into = common.json_into.map(open).transpose()?;
+    Ok(Outputs { stdout, into, json: common.json_form })
 }
 
 impl Deref for CommandSession {

@@ -1,6 +1,7 @@
 //! The user interface of a command: printing, questions, and whether output is colored.
 
 use std::{
+    fs::File,
     io::{self, IsTerminal, Write},
     sync::{
         Mutex,
@@ -13,7 +14,11 @@ use engine::{CancelLevel, CancelToken, LogLevel};
 use operations::view::Unanswered;
 use render::Style;
 
-use crate::{args::ViewArgs, log::Log, terminal};
+use crate::{
+    args::{JsonArgs, ViewArgs},
+    log::Log,
+    terminal,
+};
 
 /// The use of stdout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +29,25 @@ pub(crate) enum Stdout {
     JsonLines,
     /// Messages of a protocol only. Any other text would break the protocol.
     Protocol,
+}
+
+/// The destinations of a command's output.
+pub(crate) struct Outputs {
+    /// The use of stdout.
+    pub(crate) stdout: Stdout,
+    /// The file of `-json-into`.
+    pub(crate) into: Option<File>,
+    /// The form of the JSON that the command writes.
+    pub(crate) json: JsonForm,
+}
+
+/// The form of a command's JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum JsonForm {
+    /// One object per line: messages, diagnostics and events.
+    Lines,
+    /// One document, which is the result of the command.
+    Document,
 }
 
 /// The standard streams, with the style in which text is written to them.
@@ -37,7 +61,7 @@ pub(crate) struct Ui {
     compact_warnings: bool,
     consolidate_warnings: bool,
     consolidate_errors: bool,
-    pub(crate) stdout: Stdout,
+    outputs: Outputs,
     /// Serializes output, so that lines of several threads do not mix.
     lock: Mutex<()>,
     /// True when the process is being ended. Errors that this causes are not printed.
@@ -57,7 +81,7 @@ impl Ui {
     pub(crate) fn new(
         view: &ViewArgs,
         no_color_variable: bool,
-        stdout: Stdout,
+        outputs: Outputs,
         cancel: CancelToken,
         log: Log,
     ) -> Ui {
@@ -74,7 +98,7 @@ impl Ui {
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
             consolidate_errors: view.consolidate_errors,
-            stdout,
+            outputs,
             lock: Mutex::new(()),
             is_silent: AtomicBool::new(false),
             cancel,
@@ -85,6 +109,65 @@ impl Ui {
     /// Stops all output, because killed child processes cause errors that are of no interest to the user.
     pub(crate) fn fall_silent(&self) {
         self.is_silent.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if stdout has text for people.
+    pub(crate) fn prints_text(&self) -> bool {
+        self.outputs.stdout == Stdout::Text
+    }
+
+    /// Returns true if JSON lines are printed or written to a file.
+    pub(crate) fn has_json_lines(&self) -> bool {
+        self.outputs.stdout == Stdout::JsonLines
+            || (self.outputs.into.is_some() && self.outputs.json == JsonForm::Lines)
+    }
+
+    /// Writes a JSON line to stdout, if it has JSON lines, and to the file of `-json-into`.
+    pub(crate) fn json_line(&self, line: &str) {
+        if self.outputs.stdout == Stdout::JsonLines {
+            self.line(line);
+        }
+        if self.outputs.json == JsonForm::Lines {
+            self.write_into(line);
+        }
+    }
+
+    /// Prints a line of text, or a JSON line with the message.
+    pub(crate) fn message(&self, text: &str, message: &str) {
+        self.text_or_json(text, || vec![render::message_json(message, &now())]);
+    }
+
+    /// Prints a line of text, or the JSON lines.
+    pub(crate) fn text_or_json(&self, text: &str, json: impl FnOnce() -> Vec<String>) {
+        if self.prints_text() {
+            self.line(text);
+        }
+        if self.has_json_lines() {
+            for line in json() {
+                self.json_line(&line);
+            }
+        }
+    }
+
+    /// Writes the result of a command as JSON, if it is requested: to stdout, or to the file of `-json-into`.
+    pub(crate) fn document(&self, json: &JsonArgs, document: impl FnOnce() -> String) {
+        match json.json {
+            true => self.line(&document()),
+            false if self.outputs.into.is_some() => self.write_into(&document()),
+            false => {}
+        }
+    }
+
+    /// Appends a line to the file of `-json-into`.
+    fn write_into(&self, line: &str) {
+        if self.is_silent.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some(mut file) = self.outputs.into.as_ref() else { return };
+        let _guard = self.lock.lock();
+        if let Err(error) = writeln!(file, "{line}") {
+            self.log(LogLevel::Error, "cli", &format!("the file of -json-into: {}", error.kind()));
+        }
     }
 
     /// Prints text to stdout.
@@ -116,6 +199,21 @@ impl Ui {
     /// Prints diagnostics: warnings to stdout, then errors to stderr, as OpenTofu does. Hints are for editors and
     /// are not printed.
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        self.text_diagnostics(diagnostics, sources);
+        self.json_diagnostics(diagnostics, sources);
+    }
+
+    /// Writes diagnostics as JSON lines, where the output has these.
+    pub(crate) fn json_diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        if self.has_json_lines() {
+            for diagnostic in diagnostics.iter().filter(|it| it.severity() != Severity::Hint) {
+                self.json_line(&render::diagnostic_json_line(diagnostic, &now(), sources));
+            }
+        }
+    }
+
+    /// Prints diagnostics as text, unless stdout has JSON lines. Logs their codes.
+    pub(crate) fn text_diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
         for diagnostic in diagnostics {
             match diagnostic.severity() {
                 Severity::Error => self.log(LogLevel::Error, "cli", diagnostic.id().code()),
@@ -123,16 +221,13 @@ impl Ui {
                 Severity::Hint => {}
             }
         }
-        if self.stdout == Stdout::JsonLines {
-            for diagnostic in diagnostics.iter().filter(|it| it.severity() != Severity::Hint) {
-                self.line(&render::diagnostic_json_line(diagnostic, &now(), sources));
-            }
+        if self.outputs.stdout == Stdout::JsonLines {
             return;
         }
         let of = |severity: Severity| -> Vec<Diagnostic> {
             diagnostics.iter().filter(|it| it.severity() == severity).cloned().collect()
         };
-        if self.stdout == Stdout::Protocol {
+        if self.outputs.stdout == Stdout::Protocol {
             let all = [of(Severity::Warning), of(Severity::Error)].concat();
             return self.print_error(&render::diagnostics(&all, sources, &self.err));
         }
@@ -152,18 +247,21 @@ impl Ui {
     /// for scripts.
     pub(crate) fn diagnostics_aside(&self, diagnostics: &[Diagnostic]) {
         let sources = Sources::default();
-        match self.stdout {
-            Stdout::JsonLines => self.diagnostics(diagnostics, &sources),
-            _ => self.print_error(&render::diagnostics(diagnostics, &sources, &self.err)),
+        if self.outputs.stdout != Stdout::JsonLines {
+            self.print_error(&render::diagnostics(diagnostics, &sources, &self.err));
         }
+        self.json_diagnostics(diagnostics, &sources);
     }
 
     /// Prints a message about the run itself.
     pub(crate) fn announce(&self, text: &str) {
-        match self.stdout {
-            Stdout::JsonLines => self.line(&render::log_json(text.trim(), &now())),
+        match self.outputs.stdout {
+            Stdout::JsonLines => {}
             Stdout::Text => self.print(text),
             Stdout::Protocol => self.print_error(text),
+        }
+        if self.has_json_lines() {
+            self.json_line(&render::log_json(text.trim(), &now()));
         }
     }
 

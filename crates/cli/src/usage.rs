@@ -10,32 +10,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: [&str; 17] = [
-    "env",
-    "get",
-    "graph",
-    "lock",
-    "login",
-    "logout",
-    "mirror",
-    "mv",
-    "pull",
-    "push",
-    "refresh",
-    "replace-provider",
-    "rm",
-    "taint",
-    "test",
-    "untaint",
-    "workspace",
-];
+const COMMANDS_TO_COME: [&str; 10] =
+    ["env", "get", "graph", "lock", "login", "logout", "mirror", "refresh", "test", "workspace"];
 /// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
-const FLAGS_TO_COME: [&str; 19] = [
+const FLAGS_TO_COME: [&str; 14] = [
     "--config",
     "--deprecation",
     "--json",
-    "--lock",
-    "--lock-timeout",
     "--module",
     "--plan",
     "--state",
@@ -47,9 +28,6 @@ const FLAGS_TO_COME: [&str; 19] = [
     "--target-file",
     "--exclude-file",
     "--test-directory",
-    "--allow-missing",
-    "--json-into",
-    "--ignore-remote-version",
 ];
 /// The error for a `-chdir` flag without a value, worded as in OpenTofu.
 const CHDIR: &str = "Invalid -chdir option: must include an equals sign followed by a directory \
@@ -237,7 +215,7 @@ mod tests {
                 "graph",
                 "workspace list",
                 "state lst",
-                "state mv a b",
+                "state mv a",
                 "s3cret-Word",
                 "plan -vars x",
                 "plan -auto-approve",
@@ -260,7 +238,7 @@ mod tests {
                 graph: This version of Mayfly does not have the command "graph" yet.
                 workspace list: This version of Mayfly does not have the command "workspace" yet.
                 state lst: There is no command "lst". Did you mean "ls" or "list"?
-                state mv a b: This version of Mayfly does not have the command "mv" yet.
+                state mv a: A required argument is missing: <DESTINATION>.
                 s3cret-Word: There is no such command.
                 plan -vars x: This command has no flag -vars. Did you mean -var?
                 plan -auto-approve: This command has no flag -auto-approve.

@@ -9,7 +9,8 @@
 //!   …   ─┼─► Session ─► ──────┼─ validate
 //!   test ┘      │             ├─ plan      store::open ─► prepare ─► engine ─► plan file
 //!               ▼             ├─ apply     store::open ─► prepare ─► engine ─► state
-//!             View            └─ import
+//!             View            ├─ import
+//!                             └─ edit      store::open ─► state
 //! ```
 //!
 //! **Invariant:** an operation prints nothing, ends no process and handles no signal. It reports through [`view::View`]
@@ -27,6 +28,7 @@
 pub mod apply;
 mod backend_config;
 pub mod child_environment;
+pub mod edit;
 pub mod import;
 pub mod init;
 mod local_exec;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use addr::{
-    AbsResource, InstanceKey, ModuleInstance, ProviderConfigRef, ProviderSource, ResourceInstance,
-    Version,
+    AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ProviderSource,
+    ResourceInstance, Version,
 };
 use values::{Str, Value};
 
@@ -281,6 +281,41 @@ impl State {
         true
     }
 
+    /// Moves a resource with all its instances to another address, and keeps its provider configuration. Returns false
+    /// and changes nothing if the resource does not exist or the new address is in use.
+    pub fn move_resource(&mut self, from: &AbsResource, to: &AbsResource) -> bool {
+        if self.resources.contains_key(to) {
+            return false;
+        }
+        let resources = Arc::make_mut(&mut self.resources);
+        let Some(resource) = resources.remove(from) else { return false };
+        resources.insert(to.clone(), resource);
+        true
+    }
+
+    /// Removes and returns a resource with all its instances.
+    pub fn remove_resource(&mut self, addr: &AbsResource) -> Option<ResourceState> {
+        self.resources.get(addr)?;
+        Arc::make_mut(&mut self.resources).remove(addr)
+    }
+
+    /// Removes the dependencies of all current objects for which `is_stale` is true. The next apply determines them
+    /// anew.
+    pub fn forget_dependencies(&mut self, is_stale: &dyn Fn(&ConfigResource) -> bool) {
+        let current = |it: &Instance| -> bool {
+            it.current.as_ref().is_some_and(|it| it.dependencies.iter().any(is_stale))
+        };
+        if !self.instances().any(|it| current(it.instance)) {
+            return;
+        }
+        let resources = Arc::make_mut(&mut self.resources).values_mut();
+        for instance in resources.flat_map(|it| it.instances.values_mut()).filter(|it| current(it))
+        {
+            let none: Arc<[ConfigResource]> = Arc::new([]);
+            instance.current = instance.current.take().map(|it| it.with_dependencies(&none));
+        }
+    }
+
     /// Makes a resource the same as in another state. Removes it if the other state does not have it.
     pub fn put_back(&mut self, addr: &AbsResource, other: &State) {
         let before = other.resources.get(addr);
@@ -294,16 +329,21 @@ impl State {
         }
     }
 
-    /// Inserts a whole resource, for readers. A resource without objects is left out.
-    pub(crate) fn insert(&mut self, addr: AbsResource, resource: ResourceState) {
+    /// Inserts a whole resource. A resource without objects is left out.
+    pub fn insert(&mut self, addr: AbsResource, resource: ResourceState) {
         Arc::make_mut(&mut self.resources).insert(addr.clone(), resource);
         self.prune(&addr);
     }
 
-    /// Sets the provider configuration of a whole resource (`state replace-provider`).
-    pub fn set_provider(&mut self, addr: &AbsResource, provider: ProviderConfigRef) {
-        if let Some(resource) = Arc::make_mut(&mut self.resources).get_mut(addr) {
-            resource.provider = provider;
+    /// Replaces the provider of a whole resource, and keeps the alias and the instance keys of its configurations
+    /// (`state replace-provider`).
+    pub fn replace_provider(&mut self, addr: &AbsResource, source: &ProviderSource) {
+        let Some(resource) = Arc::make_mut(&mut self.resources).get_mut(addr) else { return };
+        resource.provider.source = source.clone();
+        for object in resource.objects_mut().filter(|it| it.provider.is_some()) {
+            if let Some(provider) = &mut Arc::make_mut(object).provider {
+                provider.source = source.clone();
+            }
         }
     }
 
@@ -325,10 +365,7 @@ impl State {
                 resource.provider = provider;
                 is_changed = true;
             }
-            let instances = resource.instances.values_mut();
-            for object in
-                instances.flat_map(|it| it.current.iter_mut().chain(it.deposed.values_mut()))
-            {
+            for object in resource.objects_mut() {
                 if let Some(provider) = object.provider.as_ref().and_then(translated) {
                     Arc::make_mut(object).provider = Some(provider);
                     is_changed = true;
@@ -386,6 +423,13 @@ fn with_provider(mut object: Arc<Object>, provider: &ProviderConfigRef) -> Arc<O
         Arc::make_mut(&mut object).provider = own.cloned();
     }
     object
+}
+
+impl ResourceState {
+    fn objects_mut(&mut self) -> impl Iterator<Item = &mut Arc<Object>> {
+        let instances = self.instances.values_mut();
+        instances.flat_map(|it| it.current.iter_mut().chain(it.deposed.values_mut()))
+    }
 }
 
 impl Instance {

@@ -26,7 +26,7 @@ impl OperationArgs {
             destroy: self.destroy,
             replace: self.replace.clone(),
             retry_uncertain: self.retry_uncertain,
-            input: self.input && !self.json,
+            input: self.input && !self.json.json,
             applying,
             is_saved,
         }

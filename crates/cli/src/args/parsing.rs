@@ -55,6 +55,11 @@ pub(super) const REFUSED: &[Refused] = &[
     },
     Refused {
         commands: &["watch"],
+        flags: &["json-into"],
+        why: Some("\"watch\" shows a screen or prints JSON, and never both. Use -json."),
+    },
+    Refused {
+        commands: &["watch"],
         flags: &["destroy"],
         why: Some(
             "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \

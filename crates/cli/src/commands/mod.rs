@@ -12,6 +12,7 @@ pub(crate) mod output;
 pub(crate) mod providers;
 pub(crate) mod show;
 pub(crate) mod state;
+pub(crate) mod taint;
 pub(crate) mod validate;
 pub(crate) mod version;
 pub(crate) mod watch;

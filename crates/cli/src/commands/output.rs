@@ -10,7 +10,7 @@ use crate::{args::OutputArgs, exit::Exit, session::CommandSession};
 pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, Failure> {
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let state = &open.file.state;
-    if args.raw && args.json {
+    if args.raw && args.json.json {
         let detail = "The -raw and -json options are mutually exclusive. Choose one of them.";
         return Err(Diagnostic::new(Summary::OUTPUT_FORMAT, detail).into());
     }
@@ -19,9 +19,11 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
         return Err(Diagnostic::new(Summary::OUTPUT_NAME, detail).into());
     }
     let Some(name) = &args.name else {
-        if args.json {
-            session.ui.line(&render::outputs_json(state));
-        } else if state.outputs.is_empty() {
+        session.ui.document(&args.json, || render::outputs_json(state));
+        if args.json.json {
+            return Ok(Exit::Success);
+        }
+        if state.outputs.is_empty() {
             let detail = "The state file either has no outputs defined, or all the defined outputs \
                           are empty. Please define an output in your configuration with the \
                           `output` keyword and run `mayfly apply` for it to become available.";
@@ -40,13 +42,12 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
                       since the state won't be updated with new output variables until that command is run.";
         return Err(Diagnostic::new(Summary::no_such_output(format!("{name:?}")), detail).into());
     };
+    session.ui.document(&args.json, || render::output_json(&output.value));
     if args.raw {
         let text = render::output_raw(&output.value)
             .map_err(|detail| Diagnostic::new(Summary::UNSUPPORTED_RAW, detail))?;
         session.ui.print(&text);
-    } else if args.json {
-        session.ui.line(&render::output_json(&output.value));
-    } else {
+    } else if !args.json.json {
         session.ui.line(&render::value(&output.value.without_all_marks()));
     }
     Ok(Exit::Success)

@@ -8,7 +8,7 @@ use state::StateFile;
 
 use operations::{apply, planned, session::Failure, store};
 
-use crate::{args::ShowArgs, exit::Exit, session::CommandSession};
+use crate::{args::ShowArgs, commands::state::written_by, exit::Exit, session::CommandSession};
 
 /// Runs `show`: prints the current state, a state file, or a saved plan.
 pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Failure> {
@@ -53,31 +53,24 @@ fn show_state(
 ) -> Result<Exit, Failure> {
     if file.state.is_empty() {
         // An empty state needs no schemas, so no provider has to be installed.
-        session.ui.line(&match args.json {
-            true => state_json(file, &|_| None),
-            false => "The state file is empty. No resources are represented.".to_owned(),
-        });
+        session.ui.document(&args.json, || state_json(file, &|_| None));
+        if !args.json.json {
+            session.ui.line("The state file is empty. No resources are represented.");
+        }
         return Ok(Exit::Success);
     }
     let loaded = session.load(Some(&mut file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
-    match args.json {
-        true => session.ui.line(&state_json(file, &schemas)),
-        false => session.ui.print(&render::state(
-            &file.state,
-            &schemas,
-            args.show_sensitive,
-            &session.ui.out,
-        )),
+    session.ui.document(&args.json, || state_json(file, &schemas));
+    if !args.json.json {
+        let text = render::state(&file.state, &schemas, args.show_sensitive, &session.ui.out);
+        session.ui.print(&text);
     }
     Ok(Exit::Success)
 }
 
 fn state_json(file: &StateFile, schemas: render::Schemas<'_>) -> String {
-    let written_by = file
-        .written_by
-        .as_ref()
-        .map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string);
+    let written_by = written_by(file);
     let state = (!file.state.is_empty()).then_some(&file.state);
     render::state_json(&render::StateJson { state, written_by: &written_by, schemas })
 }
@@ -94,17 +87,12 @@ fn show_plan(session: &CommandSession, args: &ShowArgs, path: &Path) -> Result<E
         schemas: &schemas,
         show_sensitive: args.show_sensitive,
     };
-    match args.json {
-        true => {
-            let program = project.program();
-            let prior_state = Some(&file.prior_state.state);
-            session.ui.line(&render::plan_json(&render::PlanJson {
-                view,
-                prior_state,
-                program: Some(&program),
-            }));
-        }
-        false => session.ui.print(&render::plan(&view, &session.ui.out)),
+    session.ui.document(&args.json, || {
+        let (program, prior_state) = (project.program(), Some(&file.prior_state.state));
+        render::plan_json(&render::PlanJson { view, prior_state, program: Some(&program) })
+    });
+    if !args.json.json {
+        session.ui.print(&render::plan(&view, &session.ui.out));
     }
     Ok(Exit::Success)
 }

@@ -1,121 +1,62 @@
-//! The commands `state list` and `state show`.
+//! The commands of `state`.
 
-use addr::{AbsResource, ResourceInstance, Target};
-use db::{Diagnostic, Sources, Summary};
-use state::{Instance, State};
-use values::json::Json;
+mod edit;
 
+use addr::ResourceInstance;
+use db::{Diagnostic, Summary};
 use operations::{
+    edit::{no_state, select},
     session::Failure,
     store::{self, OpenState},
+    variables::flag::VarFlag,
 };
+use render::StateJson;
+use state::{Instance, State, StateFile};
+use values::json::Json;
 
 use crate::{
-    args::{StateListArgs, StateShowArgs},
+    args::{StateCommand, StateListArgs, StateShowArgs},
+    commands::import,
     exit::Exit,
     session::CommandSession,
 };
 
+/// Runs one of the commands.
+pub(crate) fn run(
+    session: &CommandSession,
+    command: &StateCommand,
+    flags: Vec<VarFlag>,
+) -> Result<Exit, Failure> {
+    match command {
+        StateCommand::List(args) => list(session, args),
+        StateCommand::Show(args) => show(session, args),
+        StateCommand::Mv(args) => edit::mv(session, args),
+        StateCommand::Rm(args) => edit::rm(session, args),
+        StateCommand::Pull(_) => edit::pull(session),
+        StateCommand::Push(args) => edit::push(session, args),
+        StateCommand::ReplaceProvider(args) => edit::replace_provider(session, args),
+        StateCommand::Adopt(args) => import::adopt(session, args, flags),
+    }
+}
+
 /// Runs `state list`: prints the addresses of the selected instances.
-pub(crate) fn list(session: &CommandSession, args: &StateListArgs) -> Result<Exit, Failure> {
+fn list(session: &CommandSession, args: &StateListArgs) -> Result<Exit, Failure> {
     let open = existing(session, args.state.as_deref())?;
     let state = &open.file.state;
-    let found = match args.addresses.as_slice() {
-        [] => state.instances().map(|it| (it.address, it.instance)).collect(),
-        addresses => selected(state, addresses)?,
+    let found: Vec<ResourceInstance> = match args.addresses.as_slice() {
+        [] => state.instances().map(|it| it.address).collect(),
+        addresses => select::selected(state, addresses)?,
     };
     let wanted = args.id.as_deref().filter(|id| !id.is_empty());
-    for (address, instance) in found {
-        if wanted.is_none_or(|id| has_id(instance, id)) {
-            session.ui.line(&address.to_string());
-        }
+    let has_wanted_id = |address: &&ResourceInstance| {
+        wanted.is_none_or(|id| state.instance(address).is_some_and(|it| has_id(it, id)))
+    };
+    for address in found.iter().filter(has_wanted_id) {
+        session.ui.text_or_json(&address.to_string(), || {
+            vec![render::resource_address_json(address, &session.now())]
+        });
     }
     Ok(Exit::Success)
-}
-
-/// The instances that the addresses select, in the order of the addresses.
-///
-/// # Errors
-/// One diagnostic for each address that selects nothing.
-fn selected<'s>(
-    state: &'s State,
-    addresses: &[String],
-) -> Result<Vec<(ResourceInstance, &'s Instance)>, Failure> {
-    let mut found = Vec::new();
-    let mut problems = Vec::new();
-    for text in addresses {
-        match addr::parse_target(text) {
-            Ok(target) => match selected_by(state, &target) {
-                Ok(instances) => found.extend(instances),
-                Err(unknown) => problems.push(*unknown),
-            },
-            Err(error) => {
-                let detail = format!("{text:?}: {}", error.detail);
-                problems.push(Diagnostic::new(Summary::address_fault(error.summary), detail));
-            }
-        }
-    }
-    match problems.is_empty() {
-        true => Ok(found),
-        false => Err(Failure::Diagnostics(problems, Sources::default())),
-    }
-}
-
-fn selected_by<'s>(
-    state: &'s State,
-    target: &Target,
-) -> Result<Vec<(ResourceInstance, &'s Instance)>, Box<Diagnostic>> {
-    match target {
-        Target::Module(module) => {
-            let within = state.instances().filter(|it| target.covers(&it.address));
-            let found: Vec<_> = within.map(|it| (it.address, it.instance)).collect();
-            match found.is_empty() {
-                false => Ok(found),
-                true => Err(unknown(
-                    Summary::UNKNOWN_MODULE,
-                    format!(
-                        "The current state contains no module at {module}. If you've just added \
-                         this module to the configuration, you must run \"mayfly apply\" first to \
-                         create the module's entry in the state."
-                    ),
-                )),
-            }
-        }
-        Target::Resource(resource) => instances_of(state, resource),
-        Target::Instance(address) => match state.instance(address) {
-            Some(instance) => Ok(vec![(address.clone(), instance)]),
-            None => Err(unknown(
-                Summary::UNKNOWN_INSTANCE,
-                format!(
-                    "The current state contains no resource instance {address}. If you've just \
-                     added its resource to the configuration or have changed the count or for_each \
-                     arguments, you must run \"mayfly apply\" first to update the resource's entry in the state."
-                ),
-            )),
-        },
-    }
-}
-
-fn instances_of<'s>(
-    state: &'s State,
-    resource: &AbsResource,
-) -> Result<Vec<(ResourceInstance, &'s Instance)>, Box<Diagnostic>> {
-    let Some(found) = state.resource(resource) else {
-        return Err(unknown(
-            Summary::UNKNOWN_RESOURCE,
-            format!(
-                "The current state contains no resource {resource}. If you've just added this \
-                 resource to the configuration, you must run \"mayfly apply\" first to create the \
-                 resource's entry in the state."
-            ),
-        ));
-    };
-    let instances = found.instances.iter();
-    Ok(instances.map(|(key, instance)| (resource.instance(key.clone()), instance)).collect())
-}
-
-fn unknown(summary: Summary, detail: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::new(summary, detail))
 }
 
 fn has_id(instance: &Instance, id: &str) -> bool {
@@ -132,7 +73,7 @@ const ONE_INSTANCE: &str = "This command requires that the address references on
                             Please modify the address to reference a specific instance.";
 
 /// Runs `state show`: prints the attributes of one instance.
-pub(crate) fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exit, Failure> {
+fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exit, Failure> {
     // Check the address before the state, as OpenTofu does: with an invalid address there is no error about the
     // state.
     let address = addr::parse_resource_instance(&args.address).map_err(|_| {
@@ -142,20 +83,35 @@ pub(crate) fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exi
     let mut open = existing(session, args.state.as_deref())?;
     let loaded = session.load(Some(&mut open.file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
-    let shown = render::resource_instance(
-        &open.file.state,
-        &address,
-        &schemas,
-        args.show_sensitive,
-        &session.ui.out,
-    );
-    match shown {
-        Some(text) => session.ui.print(&text),
-        None => {
+    let state = &open.file.state;
+    let one = state.instance(&address).zip(state.provider_of(&address).cloned());
+    let Some((instance, provider)) = one else {
+        return Err(Diagnostic::new(Summary::NO_SUCH_INSTANCE, ONE_INSTANCE).into());
+    };
+    if session.ui.prints_text() {
+        let style = &session.ui.out;
+        let shown =
+            render::resource_instance(state, &address, &schemas, args.show_sensitive, style);
+        let Some(text) = shown else {
             return Err(Diagnostic::new(Summary::NO_SUCH_INSTANCE, ONE_INSTANCE).into());
-        }
+        };
+        session.ui.print(&text);
+    }
+    if session.ui.has_json_lines() {
+        let mut only = State::default();
+        only.set_instance(&address, Some(&provider), instance.clone());
+        let written_by = written_by(&open.file);
+        let (state, schemas) = (Some(&only), &schemas as render::Schemas<'_>);
+        let document = StateJson { state, written_by: &written_by, schemas };
+        session.ui.json_line(&render::state_json(&document));
     }
     Ok(Exit::Success)
+}
+
+/// The version in the documents for a state.
+pub(crate) fn written_by(file: &StateFile) -> String {
+    let version = file.written_by.as_ref();
+    version.map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string)
 }
 
 fn existing(
@@ -165,10 +121,7 @@ fn existing(
     let open = store::open_unlocked(session, path)?;
     // A journal may have changes for a state that was never written.
     if !open.exists() && open.file.state.is_empty() {
-        let detail = "State management commands require a state file. Run this command in a \
-                      directory where Mayfly has been run or use the -state flag to point the \
-                      command to a specific state location.";
-        return Err(Diagnostic::new(Summary::NO_STATE, detail).into());
+        return Err(no_state().into());
     }
     Ok(open)
 }

@@ -15,9 +15,9 @@ pub(crate) fn run(
     let shown: Vec<Diagnostic> =
         diagnostics.into_iter().filter(|it| it.severity() != Severity::Hint).collect();
     let failed = shown.iter().any(Diagnostic::is_error);
-    if args.json {
-        session.ui.line(&render::validate_json(&shown, &sources));
-    } else {
+    let document = || render::validate_json(&shown, &sources);
+    session.ui.document(&args.json, document);
+    if !args.json.json {
         session.ui.diagnostics(&shown, &sources);
         if !failed {
             session.ui.line(&success(shown.is_empty()));

@@ -15,7 +15,7 @@ use operations::{
 };
 use state::{Action, PlanFile};
 
-use super::{introduce, show_diagnostics, show_found, show_plan};
+use super::{show_diagnostics, show_found, show_plan};
 use crate::{
     args::{ApplyArgs, OperationArgs},
     exit::Exit,
@@ -29,8 +29,7 @@ pub(crate) fn apply_command(
     args: &ApplyArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
-    introduce(session, &args.operation);
-    if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
+    if args.operation.json.json && !args.auto_approve && args.plan_file.is_none() {
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either \
                       apply a saved plan file, or enable the -auto-approve option.";
         return Err(Diagnostic::new(Summary::JSON_APPROVAL, detail).into());
@@ -59,7 +58,7 @@ pub(crate) fn apply_command(
     session.ui.log(LogLevel::Info, "backend/local", "starting Apply operation");
     let open = store::open(session, &args.state.options(), purpose_of(args))?;
     let result = match planned {
-        Some(file) => apply_saved(session, &flags, &open, file, args.operation.json),
+        Some(file) => apply_saved(session, &flags, &open, file),
         None => {
             let files = TempFiles::new(session);
             let decision = apply_planned(session, args, flags, &open, &files);
@@ -112,7 +111,7 @@ fn apply_planned(
 ) -> Result<Decision, Failure> {
     let options = args.operation.plan(true, false);
     let mut planned = plan::plan(session, &options, flags, open, files)?;
-    show_found(session, &args.operation, &planned, true);
+    show_found(session, &planned, true);
     show_plan(session, &args.operation, &planned);
     let outcome = &mut planned.outcome;
     let has_errors = outcome.has_errors();
@@ -120,7 +119,7 @@ fn apply_planned(
         // The apply evaluates checks again, so their results in the plan are not shown.
         outcome.diagnostics.retain(|it| !is_of_check(it));
     }
-    show_diagnostics(session, &args.operation, &outcome.diagnostics, &planned.prepared);
+    show_diagnostics(session, &outcome.diagnostics, &planned.prepared);
     if has_errors {
         return Ok(Decision::Failed);
     }
@@ -183,14 +182,13 @@ fn apply_saved(
     flags: &[VarFlag],
     open: &OpenState,
     file: PlanFile,
-    json: bool,
 ) -> Result<Decision, Failure> {
     let approved = apply::saved(session, flags, open, file)?;
-    if json {
+    if session.ui.has_json_lines() {
         let now = session.now();
         let changes = approved.plan.changes();
         for change in changes.filter(|it| it.change.action != Action::NoOp) {
-            session.ui.line(&render::planned_change_json(change, &now));
+            session.ui.json_line(&render::planned_change_json(change, &now));
         }
     }
     Ok(Decision::Apply(Box::new(approved)))
@@ -208,11 +206,9 @@ pub(crate) fn carry_out(
         suppress_forget_errors: args.suppress_forget_errors,
     };
     let applied = apply::apply(session, settings, purpose_of(args), approved, open)?;
-    if args.operation.json {
-        // The diagnostics of the engine were printed as events. The engine does not know these ones.
-        session.ui.diagnostics(&applied.found, &applied.prepared.program.sources);
-    }
-    show_diagnostics(session, &args.operation, &applied.diagnostics, &applied.prepared);
+    // The diagnostics of the engine were printed as events. The engine does not know these ones.
+    session.ui.json_diagnostics(&applied.found, &applied.prepared.program.sources);
+    show_diagnostics(session, &applied.diagnostics, &applied.prepared);
     if !applied.has_errors() {
         applied.view.finish(args.operation_done());
         show_outputs(session, args, &applied);
@@ -227,11 +223,10 @@ fn show_outputs(session: &CommandSession, args: &ApplyArgs, applied: &Applied) {
     if args.is_destroy {
         return;
     }
-    if args.operation.json {
-        if let Some(line) = render::output_changes_json(plan, Some(state), &session.now()) {
-            session.ui.line(&line);
-        }
-    } else if !state.outputs.is_empty() {
+    if let Some(line) = render::output_changes_json(plan, Some(state), &session.now()) {
+        session.ui.json_line(&line);
+    }
+    if session.ui.prints_text() && !state.outputs.is_empty() {
         session.ui.print("\nOutputs:\n\n");
         session.ui.print(&render::outputs(state, args.operation.show_sensitive));
     }

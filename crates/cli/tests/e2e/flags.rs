@@ -21,6 +21,13 @@ const COMMANDS: &[&[&str]] = &[
     &["state", "list"],
     &["state", "show"],
     &["state", "adopt"],
+    &["state", "mv"],
+    &["state", "rm"],
+    &["state", "pull"],
+    &["state", "push"],
+    &["state", "replace-provider"],
+    &["taint"],
+    &["untaint"],
     &["providers", "schema"],
     &["metadata", "functions"],
     &["explain"],
@@ -96,7 +103,8 @@ fn refused_flags_equal_those_marked_in_help_and_readme() {
         for flag in flags_of(&bench, command) {
             let positional: &[&str] = match *command {
                 ["import"] | ["state", "adopt"] => &["a.b", "id"],
-                ["state", "show"] => &["a.b"],
+                ["state", "mv" | "replace-provider"] => &["a.b", "a.c"],
+                ["state", "show" | "rm" | "push"] | ["taint"] | ["untaint"] => &["a.b"],
                 ["force-unlock"] => &["id"],
                 _ => &[],
             };

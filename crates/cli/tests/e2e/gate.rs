@@ -201,6 +201,19 @@ const ROWS: &[Row] = &[
     around(&["state", "list", "-id=imported"]).shows(&["playground_parameter.imported"]),
     around(&["state", "show", VAULT]).shows(&["(write-only attribute)"]),
     around(&["state", "show", "-show-sensitive", VAULT]),
+    around(&["state", "show", "-json", VAULT]).shows(&["\"format_version\""]),
+    around(&["state", "list", "-json-into=list.jsonl"]).shows(&[VAULT]),
+    all(&["taint", "-json", VAULT]).shows(&["marked as tainted"]),
+    all(&["untaint", "-allow-missing", "-ignore-remote-version", VAULT])
+        .shows(&["successfully untainted"]),
+    all(&["state", "mv", "-dry-run", "-backup-out=b.tfstate", VAULT, "playground_vault.w"])
+        .shows(&["Would move"]),
+    all(&["state", "rm", "-dry-run", VAULT]).shows(&["Would remove"]),
+    around(&["state", "pull"]).shows(&["\"lineage\""]),
+    all(&["state", "push", "-force", "terraform.tfstate"]),
+    all(&["state", "push", "nowhere"]).exits(1),
+    all(&["state", "replace-provider", "-auto-approve", "acme/none", "acme/other"])
+        .shows(&["No matching resources found."]),
     all(&["console"])
         .types(concat!(
             "var.from_flag\nlocal.mixed\nmodule.passing.secret\n",
@@ -400,6 +413,7 @@ const MISTYPED: &[&[&str]] = &[
     &["version", "SECRET"],
     &["lsp", "SECRET"],
     &["state", "list", "-id=WORD"],
+    &["state", "push", "WORD", "SECRET"],
     &["state", "list", "-state=a", "-WORD"],
 ];
 

@@ -50,6 +50,7 @@ mod search;
 mod sensitive;
 mod specification;
 mod state;
+mod state_edits;
 mod statics;
 mod temp;
 mod terraform;

@@ -493,13 +493,24 @@ rules! {
         NoSuchInstance "no-such-instance":
             NO_SUCH_INSTANCE Error "No instance found for the given address",
             UNKNOWN_INSTANCE Error "Unknown resource instance", UNKNOWN_MODULE Error "Unknown module",
-            UNKNOWN_RESOURCE Error "Unknown resource";
+            UNKNOWN_RESOURCE Error "Unknown resource", NO_MATCHING_OBJECT Error "Invalid target address",
+            NO_TAINT_TARGET Error "No such resource instance",
+            MISSING_TAINT_TARGET Warning "No such resource instance";
         NoSuchOutput "no-such-output": no_such_output(name) Error "Output {name} not found";
+        NotTainted "not-tainted": NOT_TAINTED Error "Resource instance is not tainted";
         NotUncertain "not-uncertain": NOT_UNCERTAIN Error "Nothing is uncertain there";
         StateDecode "state-decode": STATE_DECODE Error "Failed to decode resource from state";
         StateEncode "state-encode":
             UNWRITABLE_STATE Error "Failed to write state", UNWRITABLE_OBJECT Error "Failed to save object to state";
         StateLock "state-lock": STATE_LOCK Error "Error acquiring the state lock";
+        StateMove "state-move":
+            MOVE_SOURCE Error "Invalid source address", MOVE_TARGET Error "Invalid target address",
+            MOVE_REQUEST Error "Invalid state move request",
+            MOVE_MODULE_EXISTS Error "Destination module already exists";
+        StatePush "state-push":
+            PUSHED_STATE Error "Failed to write the imported state",
+            UNOPENED_PUSHED_STATE Error "Failed to open the given state file",
+            unreadable_pushed_state(name) Error "Failed to read source state {name}";
         StateRead "state-read":
             STATE_READ Error "Error loading state", EMPTY_STATE_FILE Error "State file is empty",
             state_fault(words) Error "{words}" as "Unsupported state file format" | "Encrypted state"
@@ -578,10 +589,13 @@ rules! {
             INVALID_ADDRESS Error "Invalid address", ADDRESS_NO_REFERENCE Error "Invalid expression",
             invalid_instance_address(address) Error "Error parsing instance address {address}",
             INVALID_TARGET_ADDRESS Error "Invalid target resource address",
+            UNTAINTABLE_ADDRESS Error "Invalid resource address",
             address_fault(words) Error "{words}" as "Attribute name required" | "Invalid index"
                 | "Unclosed index brackets",
             force_replace_address(address) Error "Invalid force-replace address {address}";
         InvalidConsoleValues "invalid-console-values": INVALID_CONSOLE_VALUES Warning "Some values are not valid";
+        InvalidReplacement "invalid-replacement":
+            invalid_replacement(role, source) Error "Invalid \"{role}\" provider {source}";
         InvalidUseOfType "invalid-use-of-type": INVALID_USE_OF_TYPE Error "Invalid use of type function";
         InvalidVarOption "invalid-var-option": INVALID_VAR_OPTION Error "Invalid -var option";
         InvalidVariableValue "invalid-variable-value":

@@ -42,6 +42,7 @@ pub(super) fn without_writing(error: &StoreError, purpose: Purpose) -> &'static 
             "The console writes only a lock there, so that the state cannot change in the \
              meantime. To continue without a lock, use -lock=false."
         }
+        edit if edit.edits() => "Nothing was done.",
         _ => "Nothing was done: created or changed objects could not be recorded.",
     }
 }

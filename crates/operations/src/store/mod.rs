@@ -8,6 +8,7 @@
 
 mod emptied;
 mod faults;
+mod purpose;
 mod watcher;
 
 use faults::{lock_error, lock_holder};
@@ -33,57 +34,12 @@ use state::{
     journal::{Begin, Intent, Record},
 };
 
+pub use self::purpose::Purpose;
 pub use self::watcher::{WatchJournal, report_dead_watchers};
 use crate::{
     PROGRAM, place,
     session::{Failure, Session},
 };
-
-/// The purpose for which a state is opened.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Planning.
-    Plan,
-    /// Evaluating expressions in the console.
-    Console,
-    /// Applying changes.
-    Apply,
-    /// Destroying all objects.
-    Destroy,
-    /// Importing an object.
-    Import,
-    /// Recording the outcome of a creation that was never confirmed.
-    Adopt,
-}
-
-impl Purpose {
-    /// The name of the operation in locks and journals.
-    fn operation(self) -> &'static str {
-        match self {
-            Purpose::Plan => "OperationTypePlan",
-            Purpose::Console => "console",
-            Purpose::Apply | Purpose::Destroy => "OperationTypeApply",
-            Purpose::Import => "import",
-            Purpose::Adopt => "state-adopt",
-        }
-    }
-
-    /// Returns true if the operation writes a new state.
-    fn writes(self) -> bool {
-        !matches!(self, Purpose::Plan | Purpose::Console)
-    }
-
-    fn command(self) -> &'static str {
-        match self {
-            Purpose::Plan => "mayfly plan",
-            Purpose::Console => "mayfly console",
-            Purpose::Apply => "mayfly apply",
-            Purpose::Destroy => "mayfly destroy",
-            Purpose::Import => "mayfly import",
-            Purpose::Adopt => "mayfly state adopt",
-        }
-    }
-}
 
 /// The location of a local state, and its locking.
 #[derive(Clone)]
@@ -520,6 +476,28 @@ impl OpenState {
         };
         let (system, failpoints) = (Arc::clone(&session.system), session.failpoints.clone());
         Keeper::new(opened, system, failpoints, session.runtime.handle())
+    }
+
+    /// Replaces the whole stored state, with the serial and the lineage of `file` (`state push`).
+    ///
+    /// # Errors
+    /// The state cannot be written, or another process has written it since it was read. Nothing has changed then.
+    pub(crate) fn replace(&mut self, session: &Session, file: StateFile) -> Result<(), Failure> {
+        let bytes = file.write().map_err(|error| {
+            let detail = format!("The state cannot be written: {error}.");
+            Diagnostic::new(Summary::UNWRITABLE_STATE, detail)
+        })?;
+        let written = session.runtime.block_on(self.store.write(&bytes, self.generation.clone()));
+        let generation = written.map_err(|error| {
+            Diagnostic::new(
+                Summary::STATE_WRITE,
+                format!("{error}. The stored state is unchanged."),
+            )
+        })?;
+        self.generation = Expected::At(generation);
+        self.digest = Some(digest(&bytes));
+        self.file = file;
+        Ok(())
     }
 
     /// Ends the journal and releases the lock.

@@ -13,10 +13,15 @@ use crate::{diagnostic::json::diagnostic_json, event::human, json};
 /// A line in construction. Its fields are written in alphabetical order, as OpenTofu does.
 pub(crate) struct Line {
     fields: Map<String, Json>,
+    /// The type. Empty for a message without one.
     kind: &'static str,
 }
 
 impl Line {
+    pub(crate) fn untyped(message: impl Into<String>, timestamp: &str) -> Line {
+        Line::new("", message, timestamp)
+    }
+
     pub(crate) fn new(kind: &'static str, message: impl Into<String>, timestamp: &str) -> Line {
         Line::at_level("info", kind, message, timestamp)
     }
@@ -42,7 +47,9 @@ impl Line {
     }
 
     pub(crate) fn finish(mut self) -> String {
-        self.fields.insert("type".into(), self.kind.into());
+        if !self.kind.is_empty() {
+            self.fields.insert("type".into(), self.kind.into());
+        }
         self.fields.sort_keys();
         json::compact(&Json::Object(self.fields))
     }

@@ -13,8 +13,9 @@ pub use self::{
     human::{plan, plan_footer},
     json::{PlanJson, plan_json},
     stream::{
-        change_summary_json, diagnostic_json_line, log_json, output_changes_json,
-        planned_change_json, planned_changes_json, resource_drift_json, version_json,
+        change_summary_json, diagnostic_json_line, log_json, message_json, output_changes_json,
+        planned_change_json, planned_changes_json, replace_provider_json, resource_address_json,
+        resource_drift_json, version_json,
     },
     view::PlanView,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use addr::{AbsResource, ResourceInstance};
+use addr::{AbsResource, ProviderSource, ResourceInstance};
 use db::{Diagnostic, Sources};
 use engine::{ChangeCounts, Operation};
 use serde_json::{Map, Value as Json, json};
@@ -28,6 +28,35 @@ pub fn version_json(timestamp: &str) -> String {
 /// A line of type `log`, for messages without a type of their own.
 pub fn log_json(message: &str, timestamp: &str) -> String {
     Line::new("log", message, timestamp).finish()
+}
+
+/// A line without a type, for the messages of commands on the state and on workspaces.
+pub fn message_json(message: &str, timestamp: &str) -> String {
+    Line::untyped(message, timestamp).finish()
+}
+
+/// The line with the address of an instance in the state.
+pub fn resource_address_json(address: &ResourceInstance, timestamp: &str) -> String {
+    Line::new("resource_address", address.to_string(), timestamp).finish()
+}
+
+/// The line about a replacement of a provider in the state.
+pub fn replace_provider_json(
+    from: &ProviderSource,
+    to: &ProviderSource,
+    resources: &[AbsResource],
+    timestamp: &str,
+) -> String {
+    let addresses: Vec<String> = resources.iter().map(ToString::to_string).collect();
+    let message = format!(
+        "OpenTofu will replace provider from {from} to {to} for {} resources",
+        addresses.len()
+    );
+    Line::new("replace_provider", message, timestamp)
+        .with("from", from.to_string().into())
+        .with("resources", addresses.into())
+        .with("to", to.to_string().into())
+        .finish()
 }
 
 /// The line of a diagnostic.

@@ -2,10 +2,14 @@
 
 use std::fmt::Write;
 
-use addr::{ModuleInstance, ProviderSource, ResourceInstance};
+use addr::{AbsResource, ModuleInstance, ProviderSource, ResourceInstance};
 use state::{DeposedKey, InstanceEntry, Object, State, Status};
 
-use crate::{Schemas, diff, state::json, style::Style};
+use crate::{
+    Schemas, diff,
+    state::json,
+    style::{Paint, Style},
+};
 
 /// Every object with its attributes, and the outputs.
 pub fn state(state: &State, schemas: Schemas<'_>, show_sensitive: bool, style: &Style) -> String {
@@ -84,4 +88,26 @@ impl View<'_> {
         );
         format!("# {address}:{note}\n{header} {body}\n")
     }
+}
+
+/// The announcement of `state replace-provider`.
+pub fn provider_replacement(
+    from: &ProviderSource,
+    to: &ProviderSource,
+    resources: &[AbsResource],
+    style: &Style,
+) -> String {
+    let mut text = format!(
+        "OpenTofu will perform the following actions:\n\n  {} Updating provider:\n    {} {from}\n    {} \
+         {to}\n\n{} {} resources:\n\n",
+        style.paint(Paint::Yellow, "~"),
+        style.paint(Paint::Red, "-"),
+        style.paint(Paint::Green, "+"),
+        style.paint(Paint::Bold, "Changing"),
+        resources.len(),
+    );
+    for resource in resources {
+        text.push_str(&format!("  {resource}\n"));
+    }
+    text
 }

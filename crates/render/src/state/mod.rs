@@ -4,6 +4,6 @@ pub(crate) mod human;
 pub(crate) mod json;
 
 pub use self::{
-    human::{resource_instance, state},
+    human::{provider_replacement, resource_instance, state},
     json::{StateJson, state_json},
 };

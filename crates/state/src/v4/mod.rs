@@ -24,7 +24,7 @@ impl StateFile {
         read::read(bytes)
     }
 
-    /// Writes the state file in OpenTofu's layout for local files: two spaces, sorted, a final newline.
+    /// Writes the state file in OpenTofu's layout for local files: two spaces, sorted, an empty line at the end.
     ///
     /// # Errors
     /// Returns an [`EncodeError`] for values that must not or cannot be in a file.

@@ -25,7 +25,10 @@ pub(crate) fn write(file: &StateFile) -> Result<Vec<u8>, EncodeError> {
     write_resources(&mut out, &file.state)?;
     write_checks(&mut out, &file.state.checks);
     out.close('}');
-    Ok(out.finish())
+    let mut bytes = out.finish();
+    // A local state file of OpenTofu ends with an empty line.
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 fn write_outputs(out: &mut JsonText, state: &State) -> Result<(), EncodeError> {

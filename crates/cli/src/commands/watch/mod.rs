@@ -56,7 +56,6 @@ use operations::{
 use crate::{
     args::WatchArgs,
     exit::Exit,
-    operation,
     session::{self, CommandSession},
     signals,
 };
@@ -124,7 +123,6 @@ pub(crate) fn run(
     args: WatchArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
-    operation::introduce(session, &args.operation);
     plan::replaced(&args.operation.replace)?;
     let mut watch = Watch::new(session, args, flags)?;
     watch.begin();
@@ -146,7 +144,7 @@ impl<'s> Watch<'s> {
         let journal = WatchJournal::new(session, &args.state.options())?;
         store::report_dead_watchers(session, &args.state.options())?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        let report = Report::new(session, args.operation.json, is_terminal);
+        let report = Report::new(session, args.operation.json.json, is_terminal);
         if let Report::Screen(terminal) = &report {
             report::lock(terminal).listen(sender.clone(), session.cancel.clone());
         }
@@ -354,7 +352,7 @@ impl<'s> Watch<'s> {
             Purpose::Plan,
         )?;
         checked.warnings.extend(verified);
-        let asks = self.args.operation.input && !self.args.operation.json;
+        let asks = self.args.operation.input && !self.args.operation.json.json;
         if self.plans == 1 && asks && self.session.may_ask() {
             let mut values = checked.values.clone();
             variables::ask(
