@@ -85,7 +85,7 @@ pub fn ways_out(address: &ResourceInstance) -> String {
 }
 
 /// Quotes a text as a single shell word.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "._-".contains(it);
     match text.chars().all(is_plain) {
         true => text.to_owned(),

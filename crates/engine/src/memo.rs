@@ -61,6 +61,8 @@ impl Version {
     pub(crate) const ONE: Version = Version(u128::MAX - 1);
     /// An input of the plan for an instance that waits for a pending change.
     pub(crate) const PENDING: Version = Version(u128::MAX - 2);
+    /// An input of the plan for an instance whose replacement creates the new object first.
+    pub(crate) const CREATE_FIRST: Version = Version(u128::MAX - 3);
 }
 
 /// The results that the runs of one session reuse. A run with an empty memo computes everything.

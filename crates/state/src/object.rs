@@ -96,6 +96,15 @@ impl Object {
         }
     }
 
+    /// Returns the object with this value of [`create_before_destroy`](Object::create_before_destroy). Shares the
+    /// object if it already has it.
+    pub fn with_create_before_destroy(self: Arc<Self>, create_before_destroy: bool) -> Arc<Self> {
+        match self.create_before_destroy == create_before_destroy {
+            true => self,
+            false => Arc::new(Object { create_before_destroy, ..(*self).clone() }),
+        }
+    }
+
     /// Encodes an object. Sensitive marks become paths, and an ephemeral part is an error.
     ///
     /// `what` names the object in errors, usually by its address. `ty` is the type of the schema that the

@@ -13,6 +13,7 @@
 //! **Invariant:** each edge is visited a constant number of times, so a run is linear in nodes and edges.
 //! **Invariant:** a node is released only when each of its dependents either has let it go or will never run.
 
+pub(crate) mod create_first;
 pub(crate) mod dependencies;
 pub(crate) mod provider_name;
 pub(crate) mod rerun;
@@ -50,6 +51,9 @@ pub(crate) enum NodeKind {
     DestroyReady { index: u32 },
     /// Completes when all instances of a resource that the plan destroys are destroyed.
     DestroyDone { index: u32 },
+    /// Completes when all instances of a resource are applied, in all module instances. The objects that are
+    /// destroyed after them wait for it.
+    Applied,
     /// Completes when all managed resources are applied. Data sources of `check` blocks run after it, so that they
     /// see the result.
     AllApplied,
@@ -72,9 +76,9 @@ pub(crate) enum EdgeKind {
     Provider,
     /// Runs after the dependency, for an order that the engine requires.
     Order,
-    /// Runs after a destruction that concerns some of its instances. If the destruction fails, those instances
-    /// fail, not the node.
-    Destroyed,
+    /// Runs after work that concerns some of its instances or objects. If that work fails, those fail, not the
+    /// node.
+    Partial,
     /// Does not wait for the dependency, but may need it later, and so keeps it from being released.
     Hold,
 }
@@ -340,7 +344,7 @@ impl Graph {
             let Edge { next_user, active, user, kind, .. } = self.edges[next as usize];
             next = next_user;
             if active {
-                self.dependency_ended(user, ok || kind == EdgeKind::Destroyed);
+                self.dependency_ended(user, ok || kind == EdgeKind::Partial);
                 woken.push(user);
             }
         }
@@ -371,7 +375,7 @@ impl Graph {
         self.edges[edge as usize].active = true;
         match self.node(dependency).status {
             Status::Done => {}
-            Status::Failed => self.node_mut(user).poisoned |= kind != EdgeKind::Destroyed,
+            Status::Failed => self.node_mut(user).poisoned |= kind != EdgeKind::Partial,
             Status::Waiting | Status::Ready => self.node_mut(user).pending += 1,
             Status::Idle => {
                 self.node_mut(user).pending += 1;

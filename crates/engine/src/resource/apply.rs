@@ -7,7 +7,7 @@ use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
 };
-use state::{Action, Object, ResourceChange, Status, journal::IntentAction};
+use state::{Action, DeposedKey, Instance, Object, ResourceChange, Status, journal::IntentAction};
 use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
 
@@ -56,9 +56,12 @@ impl Applying<'_> {
         let Some(ordered) = self.action_on(subject.address()) else {
             return self.keep_instance(&subject, entry, each).await;
         };
-        let value = self.make_change(&mut subject, entry, each, ordered).await?;
+        let Made { value, deposed } = self.make_change(&mut subject, entry, each, ordered).await?;
         self.set_instance(node, each, value.clone());
-        self.instance_conditions(subject.module, entry, subject.address(), each, Some(value)).await
+        let address = subject.address();
+        self.instance_conditions(subject.module, entry, address, each, Some(value)).await?;
+        deposed.into_iter().for_each(|key| self.set_replaced(address, key));
+        Ok(())
     }
 
     async fn make_change(
@@ -67,32 +70,46 @@ impl Applying<'_> {
         entry: &Entry,
         each: &Each,
         ordered: &ResourceChange,
-    ) -> Result<Value, Failed> {
+    ) -> Result<Made, Failed> {
         let provider = self.provider(subject.provider_node).await?;
-        let prior = self.present(subject)?;
+        let creates_first = ordered.change.action == Action::CreateThenDelete;
+        // The old object is no longer the current one when the new one is created.
+        let prior = if creates_first { None } else { self.present(subject)? };
         let config = self.resource_config(subject, entry, each).await?;
         let subject = &*subject;
         let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace: false };
         let plan = self.plan_change(subject, &*provider, request).await?;
         self.check_final_plan(subject, ordered, &plan)?;
         match plan.action {
-            Action::NoOp => return Ok(plan.after),
+            Action::NoOp => return Ok(plan.after.into()),
             Action::Update if prior.as_ref().is_some_and(|it| same(&it.value, &plan.after)) => {
-                // Only sensitive marks of the object changed; the provider has nothing to do.
-                let id = prior.as_ref().and_then(|it| object_id(&it.value));
-                let begun = self.apply_start(subject, ApplyAction::Update, id);
-                let kept = self.keep_marks(subject, prior.as_ref(), &plan).await;
-                self.apply_end(subject, ApplyAction::Update, begun, kept.as_ref().ok());
-                if kept.is_ok() {
-                    self.report.count(|counts| counts.change += 1);
-                }
-                return kept;
+                return self.apply_marks(subject, prior.as_ref(), &plan).await.map(Made::from);
             }
             _ => {}
         }
+        let deposed = if creates_first { self.depose(subject)? } else { None };
+        let about = About { plan: &plan, config: &config, prior: prior.as_ref() };
+        let result = self.carry_out(subject, &*provider, entry, each, about).await;
+        match (result, deposed) {
+            (Ok(value), deposed) => Ok(Made { value, deposed }),
+            (Err(Failed), Some(key)) => self.restore_deposed(subject, key).and(Err(Failed)),
+            (Err(Failed), None) => Err(Failed),
+        }
+    }
+
+    /// Calls the provider for a planned change, keeps the result and runs the provisioners of a new object.
+    async fn carry_out(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        entry: &Entry,
+        each: &Each,
+        about: About<'_>,
+    ) -> Result<Value, Failed> {
+        let About { plan, config, prior } = about;
         let action =
             if plan.action == Action::Update { ApplyAction::Update } else { ApplyAction::Create };
-        let id = prior.as_ref().and_then(|it| object_id(&it.value));
+        let id = prior.and_then(|it| object_id(&it.value));
         let intent = self.intend(subject, intent_of(action), &plan.after).await?;
         let begun = self.apply_start(subject, action, id.clone());
         let prior_value = match plan.action {
@@ -108,24 +125,13 @@ impl Applying<'_> {
             provider_meta: subject.provider_meta.clone(),
             planned_identity: plan.identity.clone(),
         };
-        let response = self.apply_call(subject, &*provider, request, action, id, begun).await;
-        let applied = self.check_applied(subject, response, Some(&plan));
-        let about = About { plan: &plan, config: &config, prior: prior.as_ref() };
-        let result = self.keep_applied(subject, about, &applied, intent).await;
-        let result = match result {
-            Ok(value) if action == ApplyAction::Create => {
-                let provisioned = self.provision_created(subject, entry, each, &value).await;
-                if provisioned.is_err() && !self.is_stopping() {
-                    // The object exists, so its conditions are a result of the run too.
-                    let (address, value) = (subject.address(), Some(value.clone()));
-                    let checked =
-                        self.instance_conditions(subject.module, entry, address, each, value);
-                    let _ = checked.await;
-                }
-                provisioned.map(|()| value)
-            }
-            result => result,
-        };
+        let response = self.apply_call(subject, provider, request, action, id, begun).await;
+        let applied = self.check_applied(subject, response, Some(plan));
+        let mut result = self.keep_applied(subject, about, &applied, intent).await;
+        if let (Ok(value), ApplyAction::Create) = (&result, action) {
+            let provisioned = self.provision_new(subject, entry, each, value).await;
+            result = provisioned.and(result);
+        }
         self.apply_end(subject, action, begun, result.as_ref().ok());
         if result.is_ok() {
             self.report.count(|counts| match action {
@@ -136,8 +142,60 @@ impl Applying<'_> {
         result
     }
 
+    async fn provision_new(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+        value: &Value,
+    ) -> Result<(), Failed> {
+        let provisioned = self.provision_created(subject, entry, each, value).await;
+        if provisioned.is_err() && !self.is_stopping() {
+            // The object exists, so its conditions are a result of the run too.
+            let (address, value) = (subject.address(), Some(value.clone()));
+            let _ = self.instance_conditions(subject.module, entry, address, each, value).await;
+        }
+        provisioned
+    }
+
+    /// Records an object of which only sensitive marks change; the provider has nothing to do.
+    async fn apply_marks(
+        &self,
+        subject: &Subject,
+        prior: Option<&Prior>,
+        plan: &ChangePlan,
+    ) -> Result<Value, Failed> {
+        let id = prior.and_then(|it| object_id(&it.value));
+        let begun = self.apply_start(subject, ApplyAction::Update, id);
+        let kept = self.keep_marks(subject, prior, plan).await;
+        self.apply_end(subject, ApplyAction::Update, begun, kept.as_ref().ok());
+        if kept.is_ok() {
+            self.report.count(|counts| counts.change += 1);
+        }
+        kept
+    }
+
+    /// Turns the current object of an instance into a deposed one. Returns its key; `None` if there is no object.
+    fn depose(&self, subject: &Subject) -> Result<Option<DeposedKey>, Failed> {
+        let address = subject.address();
+        let key = self.state.read(|state| unused_key(state.instance(address)));
+        let is_deposed = self.state.change(|state| state.depose(address, key));
+        if is_deposed {
+            self.record(subject, None)?;
+        }
+        Ok(is_deposed.then_some(key))
+    }
+
+    /// Makes a deposed object the current one again, unless its replacement exists.
+    fn restore_deposed(&self, subject: &Subject, key: DeposedKey) -> Result<(), Failed> {
+        match self.state.change(|state| state.restore_deposed(subject.address(), key)) {
+            true => self.record(subject, None),
+            false => Ok(()),
+        }
+    }
+
     /// The current object in the state.
-    fn present(&self, subject: &Subject) -> Result<Option<Prior>, Failed> {
+    pub(crate) fn present(&self, subject: &Subject) -> Result<Option<Prior>, Failed> {
         let Some(object) = self.object(subject) else { return Ok(None) };
         let value = self.object_value(subject, &object)?;
         Ok(Some(Prior {
@@ -428,6 +486,7 @@ impl Walk<'_> {
         let kept = Object {
             private: applied.private.as_bytes().into(),
             dependencies: self.dependencies_of(subject.address()),
+            create_before_destroy: self.creates_first(&subject.address().config()),
             skip_destroy: subject.block().is_some_and(|it| it.resource().lifecycle.skip_destroy),
             status,
             identity: self.encode_identity(subject, applied.identity.as_ref()),
@@ -460,7 +519,31 @@ impl Walk<'_> {
     }
 }
 
+/// The result of a change.
+struct Made {
+    value: Value,
+    /// The key of the object that is destroyed after the new one was created.
+    deposed: Option<DeposedKey>,
+}
+
+impl From<Value> for Made {
+    fn from(value: Value) -> Made {
+        Made { value, deposed: None }
+    }
+}
+
+/// A key that no deposed object of the instance has.
+fn unused_key(instance: Option<&Instance>) -> DeposedKey {
+    loop {
+        let key = DeposedKey::from_random(uuid::Uuid::new_v4().as_fields().0);
+        if !instance.is_some_and(|it| it.deposed.contains_key(&key)) {
+            return key;
+        }
+    }
+}
+
 /// The inputs of an applied object.
+#[derive(Clone, Copy)]
 struct About<'a> {
     plan: &'a ChangePlan,
     config: &'a Value,

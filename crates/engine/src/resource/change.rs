@@ -176,13 +176,18 @@ impl Walk<'_> {
             action => action,
         };
         let keeps_old = subject.block().is_some_and(|it| it.resource().lifecycle.skip_destroy);
+        let creates_first = self.creates_first(&subject.address().config());
         Ok(ChangePlan {
             before,
             after,
             private: answer.private,
             identity: answer.identity,
             required_replace: if action == Action::DeleteThenCreate { paths } else { Vec::new() },
-            action: if keeps_old { decision::forgetting(action) } else { action },
+            action: match () {
+                () if keeps_old => decision::forgetting(action),
+                () if creates_first => decision::creating_first(action),
+                () => action,
+            },
             reason,
         })
     }

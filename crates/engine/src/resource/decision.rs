@@ -92,12 +92,20 @@ pub(crate) fn forgetting(action: Action) -> Action {
     if action.is_replace() { Action::ForgetThenCreate } else { action }
 }
 
+/// The action of a replacement whose new object is created before the old one is destroyed. Any other action stays.
+pub(crate) fn creating_first(action: Action) -> Action {
+    if action.is_replace() { Action::CreateThenDelete } else { action }
+}
+
 /// Returns true if the action that the apply plans, once everything is known, completes the approved one.
 pub(crate) fn completes(approved: Action, last: Action) -> bool {
     match (approved, last) {
         (approved, last) if approved == last => true,
-        // The first half of a replacement is done. An update may turn out to be unnecessary.
-        (Action::DeleteThenCreate | Action::ForgetThenCreate, Action::Create)
+        // The old object is destroyed, deposed or forgotten. An update may turn out to be unnecessary.
+        (
+            Action::DeleteThenCreate | Action::CreateThenDelete | Action::ForgetThenCreate,
+            Action::Create,
+        )
         | (Action::Update, Action::NoOp) => true,
         _ => false,
     }
@@ -233,6 +241,13 @@ mod tests {
         assert_eq!(forgetting(Action::DeleteThenCreate), Action::ForgetThenCreate);
         assert_eq!(forgetting(Action::Update), Action::Update);
         assert!(completes(Action::ForgetThenCreate, Action::Create));
+    }
+
+    #[test]
+    fn creating_first_changes_only_replacements() {
+        assert_eq!(creating_first(Action::DeleteThenCreate), Action::CreateThenDelete);
+        assert_eq!(creating_first(Action::Create), Action::Create);
+        assert!(completes(Action::CreateThenDelete, Action::Create));
     }
 
     #[test]

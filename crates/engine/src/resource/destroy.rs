@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use provider::{ApplyResourceChangeRequest, Private};
-use state::{Action, Status, journal::IntentAction};
+use provider::{ApplyResourceChangeRequest, Private, Provider};
+use state::{Action, ResourceChange, Status, journal::IntentAction};
 use values::Value;
 
 use crate::{
@@ -30,7 +30,11 @@ impl Applying<'_> {
         let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));
         let mut subject =
             self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
-        subject.object.deposed = ordered.deposed;
+        subject.object.deposed = match ordered.change.action {
+            // Without a new object, the old one stays.
+            Action::CreateThenDelete => Some(self.replaced(&ordered.addr).ok_or(Failed)?),
+            _ => ordered.deposed,
+        };
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let Some(object) = self.object(&subject) else { return Ok(()) };
@@ -54,10 +58,9 @@ impl Applying<'_> {
             return Err(Failed);
         }
         let null = Value::null(subject.ty().clone());
-        // The private data of the plan belongs to the deletion or, in a replacement, to the new object.
-        let planned_private = match ordered.change.action {
-            Action::Delete => Arc::clone(&ordered.private),
-            _ => Arc::clone(&object.private),
+        let Ok(planned_private) = self.private_of_end(&subject, &*provider, ordered).await else {
+            self.apply_end(&subject, action, begun, None);
+            return Err(Failed);
         };
         let Ok(intent) = self.intend(&subject, IntentAction::Delete, &value).await else {
             self.apply_end(&subject, action, begun, None);
@@ -68,7 +71,7 @@ impl Applying<'_> {
             prior_state: value.without_all_marks(),
             planned_state: null.clone(),
             config: null.clone(),
-            planned_private: Private::new(planned_private),
+            planned_private,
             provider_meta: subject.provider_meta.clone(),
             planned_identity: None,
         };
@@ -81,6 +84,22 @@ impl Applying<'_> {
             self.report.count(|counts| counts.destroy += 1);
         }
         result
+    }
+
+    /// The private data for the destruction of an object. That of the planned change belongs to the destruction or, in
+    /// a replacement, to the new object. The destruction of an object that was deposed in this run is planned now.
+    async fn private_of_end(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        ordered: &ResourceChange,
+    ) -> Result<Private, Failed> {
+        let Some(prior) = self.present(subject)? else { return Err(Failed) };
+        match ordered.change.action {
+            Action::Delete => Ok(Private::new(Arc::clone(&ordered.private))),
+            Action::CreateThenDelete => self.plan_destroy(subject, provider, &prior).await,
+            _ => Ok(prior.private),
+        }
     }
 
     async fn keep_destroyed(

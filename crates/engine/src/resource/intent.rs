@@ -46,15 +46,23 @@ impl Walk<'_> {
         subject: &Subject,
         answers: Option<Number>,
     ) -> Result<(), Failed> {
-        let journal = &self.environment.journal;
-        let taken = self.state.read(|state| journal.changed(state, subject.address(), answers));
-        taken.map_err(|diagnostic| self.end_early(*diagnostic))?;
+        self.record(subject, answers)?;
         // Another run can reproduce these objects, so there is no need to wait.
         let is_data = subject.address().resource.mode == ResourceMode::Data;
         if is_data || (is_within(subject) && !subject.has_create_provisioners()) {
             return Ok(());
         }
         self.durable().await
+    }
+
+    /// Records the new state of an instance, and does not wait until it is durable.
+    ///
+    /// # Errors
+    /// Fails, after a report, if the state cannot be recorded. The run then ends as soon as possible.
+    pub(crate) fn record(&self, subject: &Subject, answers: Option<Number>) -> Result<(), Failed> {
+        let journal = &self.environment.journal;
+        let taken = self.state.read(|state| journal.changed(state, subject.address(), answers));
+        taken.map_err(|diagnostic| self.end_early(*diagnostic))
     }
 
     /// Records that an intent changed nothing.

@@ -19,6 +19,7 @@ pub(crate) mod prior;
 pub(crate) mod reads;
 pub(crate) mod subject;
 pub(crate) mod temp_paths;
+pub(crate) mod triggers;
 pub(crate) mod turn;
 pub(crate) mod write_only_leaks;
 pub(crate) mod write_only_texts;

@@ -6,12 +6,13 @@ use addr::{ConfigResource, InstanceKey, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::{Entry, item::Repetition};
 use provider::{PlanResourceChangeRequest, Private, Provider};
-use state::{Action, Change, ResourceChange};
+use state::{Action, Change, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
 use crate::{
     event::Event,
     graph::{ModuleIx, NodeIx, NodeKind, template::Declared},
+    journal::quoted,
     memo::Planned,
     resource::{
         change::{ChangePlan, ChangeRequest},
@@ -22,7 +23,7 @@ use crate::{
     },
     runs::{orphans::GoneObject, planning::Planning},
     schedule::Failed,
-    walk::{instances::Each, scope::EngineScope},
+    walk::{context::Walk, instances::Each, scope::EngineScope},
 };
 
 /// An object that is to be deleted, as the provider read it, with its provider.
@@ -54,7 +55,7 @@ impl Planning<'_> {
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
-        let planned = self.plan_object(&subject, entry, &config).await?;
+        let planned = self.plan_object(&subject, entry, each, &config).await?;
         self.set_instance(node, each, planned.value.clone());
         self.record_change(&subject, &planned);
         if planned.action().is_replace() {
@@ -73,13 +74,19 @@ impl Planning<'_> {
         &self,
         subject: &Subject,
         entry: &Entry,
+        each: &Each,
         config: &Value,
     ) -> Result<Planned, Failed> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(subject, &*provider).await?;
-        let replace = self.options.replace.contains(subject.address());
+        let is_triggered =
+            self.answered(|| self.triggers_replacement(subject, entry, each)).await?;
+        let replace = is_triggered || self.options.replace.contains(subject.address());
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
-        let plan = self.plan_change(subject, &*provider, request).await?;
+        let mut plan = self.plan_change(subject, &*provider, request).await?;
+        if is_triggered {
+            plan.reason = Some(Reason::ReplaceByTriggers);
+        }
         if plan.action.is_creation() {
             self.refuse_uncertain(subject, entry)?;
         }
@@ -93,10 +100,15 @@ impl Planning<'_> {
         })
     }
 
-    /// A digest of the configuration of an instance and of its provider, under the key of this process.
+    /// A digest of the configuration of an instance, of its provider and of the order of a replacement, under the key
+    /// of this process.
     pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
         let slot = self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config);
-        self.reuse.memo(|memo| memo.config_digest(config, slot))
+        let creates_first = self.creates_first(&subject.address().config());
+        self.reuse.memo(|memo| match memo.config_digest(config, slot) {
+            digest if creates_first => memo.combine(&[digest, memo.digest(&[b"create first"])]),
+            digest => digest,
+        })
     }
 
     fn record_change(&self, subject: &Subject, planned: &Planned) {
@@ -124,7 +136,9 @@ impl Planning<'_> {
         let dependencies = self.planned_dependencies(subject.address(), action);
         let object = prior.object.with_dependencies(&dependencies);
         let object = match subject.block() {
-            Some(block) => object.with_skip_destroy(block.resource().lifecycle.skip_destroy),
+            Some(block) => object
+                .with_skip_destroy(block.resource().lifecycle.skip_destroy)
+                .with_create_before_destroy(self.creates_first(&subject.address().config())),
             None => object,
         };
         if !Arc::ptr_eq(&object, &prior.object) {
@@ -311,41 +325,6 @@ impl Planning<'_> {
         self.subject_at(node, address, provider_node, entry, module)
     }
 
-    /// Asks the provider for the plan of a deletion, if it plans deletions. Returns the private data for the
-    /// deletion.
-    async fn plan_destroy(
-        &self,
-        subject: &Subject,
-        provider: &dyn Provider,
-        prior: &Prior,
-    ) -> Result<Private, Failed> {
-        if !subject.plans_destroy {
-            return Ok(prior.private.clone());
-        }
-        let null = Value::null(subject.ty().clone());
-        let request = PlanResourceChangeRequest {
-            type_name: subject.type_name(),
-            prior_state: prior.value.without_all_marks(),
-            proposed_new_state: null.clone(),
-            config: null,
-            prior_private: prior.private.clone(),
-            provider_meta: subject.provider_meta.clone(),
-            prior_identity: prior.identity.clone(),
-        };
-        let response = provider.plan_resource_change(request).await;
-        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
-        if response.planned_state.is_some_and(|it| !it.is_null()) {
-            let detail = format!(
-                "Provider {} planned a non-null destroy value for {}",
-                subject.provider.source.for_display(),
-                subject.text
-            );
-            self.report_provider_bug(&subject.text, Summary::INVALID_PLAN, &detail);
-            return Err(Failed);
-        }
-        Ok(response.planned_private)
-    }
-
     /// The value of `prevent_destroy`; `None` if it is not set. It must not be ephemeral, even if nothing is
     /// destroyed.
     fn prevent_destroy(
@@ -402,14 +381,51 @@ impl Planning<'_> {
             }
         }
         let detail = format!(
-            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource \
-             to be destroyed. To avoid this error and continue with the plan, either disable \
-             lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
-            subject.text
+            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To \
+             continue, disable lifecycle.prevent_destroy, or leave the resource out of this plan with -exclude={}.",
+            subject.text,
+            quoted(&subject.text)
         );
         let diagnostic = Diagnostic::new(Summary::PREVENT_DESTROY, detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
+    }
+}
+
+impl Walk<'_> {
+    /// Asks the provider for the plan of a deletion, if it plans deletions. Returns the private data for the
+    /// deletion.
+    pub(crate) async fn plan_destroy(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: &Prior,
+    ) -> Result<Private, Failed> {
+        if !subject.plans_destroy {
+            return Ok(prior.private.clone());
+        }
+        let null = Value::null(subject.ty().clone());
+        let request = PlanResourceChangeRequest {
+            type_name: subject.type_name(),
+            prior_state: prior.value.without_all_marks(),
+            proposed_new_state: null.clone(),
+            config: null,
+            prior_private: prior.private.clone(),
+            provider_meta: subject.provider_meta.clone(),
+            prior_identity: prior.identity.clone(),
+        };
+        let response = provider.plan_resource_change(request).await;
+        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
+        if response.planned_state.is_some_and(|it| !it.is_null()) {
+            let detail = format!(
+                "Provider {} planned a non-null destroy value for {}",
+                subject.provider.source.for_display(),
+                subject.text
+            );
+            self.report_provider_bug(&subject.text, Summary::INVALID_PLAN, &detail);
+            return Err(Failed);
+        }
+        Ok(response.planned_private)
     }
 }
 

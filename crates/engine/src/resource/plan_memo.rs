@@ -3,13 +3,17 @@
 
 use std::{rc::Rc, sync::Arc};
 
+use addr::ConfigResource;
 use hir::{Entry, item::IgnoreChanges};
 use state::{Action, ObjectAddress};
 
 use crate::{
     graph::NodeIx,
     memo::{self, Inputs, ObjectMemo, Planned, Version},
-    resource::subject::{Subject, has_conditions},
+    resource::{
+        subject::{Subject, has_conditions},
+        triggers::is_triggered,
+    },
     runs::{orphans::GoneObject, plan::PlanRun, planning::Planning},
     walk::{instances::Each, modules::ModuleRun},
 };
@@ -24,10 +28,12 @@ impl Planning<'_> {
         each: &Each,
     ) -> Option<(ObjectAddress, Rc<Planned>)> {
         let resource = entry.resource();
-        if has_conditions(entry) {
+        if has_conditions(entry) || is_triggered(entry) {
             return None;
         }
-        let inputs = self.instance_inputs(node, each);
+        let config =
+            ConfigResource { module: module.path.clone(), resource: resource.resource.clone() };
+        let inputs = self.instance_inputs(node, &config, each);
         let address =
             resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
         let object = ObjectAddress::from(address);
@@ -42,12 +48,16 @@ impl Planning<'_> {
         Some((object, planned?))
     }
 
-    /// The inputs of the plan of an instance. They include whether it waits for a pending change: a data source
-    /// that waits is planned differently, even if all values are the same.
-    fn instance_inputs(&self, node: NodeIx, each: &Each) -> Inputs {
+    /// The inputs of the plan of an instance. They include two facts that no value shows: whether it waits for a
+    /// pending change, which defers the reading of a data source, and the order of a replacement.
+    fn instance_inputs(&self, node: NodeIx, config: &ConfigResource, each: &Each) -> Inputs {
         let waits = self.nodes.facts(node, |it| it.waits);
         let waits = if waits { Version::PENDING } else { Version::default() };
-        self.inputs(node, &[self.each_version(each), waits])
+        let order = match self.creates_first(config) {
+            true => Version::CREATE_FIRST,
+            false => Version::default(),
+        };
+        self.inputs(node, &[self.each_version(each), waits, order])
     }
 
     /// Adds the plan of an instance to the results of the run, and sets the value that references see.
@@ -98,7 +108,7 @@ impl Planning<'_> {
         }
         let memo = ObjectMemo {
             item: Some(Arc::clone(&entry.item)),
-            inputs: self.instance_inputs(subject.node, each),
+            inputs: self.instance_inputs(subject.node, &subject.address().config(), each),
             config,
             prior: self.state.previous().object(&subject.object).cloned(),
             planned: Rc::new(planned),
@@ -112,6 +122,7 @@ impl Planning<'_> {
         self.reuse.memo(|memo| {
             let known = memo.object(&subject.object)?;
             let same_item = match (&known.item, &subject.entry) {
+                (Some(_), Some(entry)) if is_triggered(entry) => false,
                 (Some(item), Some(entry)) => {
                     memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
                 }
@@ -205,6 +216,7 @@ fn same_lifecycle(a: &hir::Item, b: &hir::Item) -> bool {
         it.lifecycle.ignore_changes == IgnoreChanges::None
             && it.lifecycle.prevent_destroy.is_none()
             && !it.lifecycle.skip_destroy
+            && it.lifecycle.replace_triggered_by.is_empty()
     };
     plain(a) && plain(b)
 }

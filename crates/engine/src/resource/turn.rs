@@ -47,7 +47,7 @@ impl InstanceNeeds {
             EdgeKind::Condition => self.acts || self.conditions,
             EdgeKind::Provisioner => self.provisions,
             EdgeKind::Value | EdgeKind::DependsOn | EdgeKind::Provider => self.acts,
-            EdgeKind::Repetition | EdgeKind::Order | EdgeKind::Destroyed | EdgeKind::Hold => false,
+            EdgeKind::Repetition | EdgeKind::Order | EdgeKind::Partial | EdgeKind::Hold => false,
         }
     }
 }
@@ -57,19 +57,11 @@ impl Walk<'_> {
     /// there are any.
     pub(crate) fn refuse_unsupported(&self, entry: &Entry) -> bool {
         let resource = entry.resource();
-        let lifecycle = &resource.lifecycle;
         let mut refused = false;
         let mut refuse = |what: &str, at: hir::At| {
             self.report_unsupported(entry, at, what);
             refused = true;
         };
-        let header = entry.item.header.into();
-        if lifecycle.create_before_destroy {
-            refuse("\"create_before_destroy = true\"", header);
-        }
-        if let Some(expr) = lifecycle.replace_triggered_by.first() {
-            refuse("\"replace_triggered_by\"", (*expr).into());
-        }
         if let Some(provider) = resource.provider.as_ref().filter(|it| it.key.is_some()) {
             refuse("provider instances chosen by a key", provider.node.into());
         }

@@ -59,6 +59,10 @@ impl GraphRules for ApplyRun<'_> {
         !is_idle && (!module.template.lazy[local as usize] || module.is_root_variable(declared))
     }
 
+    fn add_undeclared(&self, module: &ModuleRun) {
+        self.connect_destruction(module);
+    }
+
     /// Makes what depends on a module wait for the arguments of its call, and the dependents of a call without
     /// instances for the values that its outputs would be derived from.
     fn complete_call(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
@@ -179,7 +183,7 @@ impl<'a> ApplyRun<'a> {
                 graph.add_active_edge(applied, node, EdgeKind::Order);
             }
             for destroy in destroyed {
-                graph.add_active_edge(destroy, node, EdgeKind::Destroyed);
+                graph.add_active_edge(destroy, node, EdgeKind::Partial);
             }
         });
         // Dependents wait for the dependencies of this resource, even if the resource itself does not change.

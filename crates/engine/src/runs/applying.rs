@@ -1,14 +1,15 @@
 //! The part that an apply and a destruction share: the planned actions, and the order of destructions.
 
 use std::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeSet,
     ops::Deref,
 };
 
 use addr::{ResourceInstance, ResourceMode};
 use hir::Entry;
-use state::{Action, ResourceChange};
+use rustc_hash::FxHashMap;
+use state::{Action, DeposedKey, ResourceChange};
 
 use crate::{
     graph::{EdgeKind, ModuleIx, NodeIx, NodeKind, template::Declared},
@@ -29,6 +30,8 @@ pub(crate) struct Applying<'a> {
     destruction: OnceCell<Destruction<'a>>,
     /// The node that stands for all managed resources, once a data source of a `check` block waits for it.
     all_applied: Cell<Option<NodeIx>>,
+    /// The objects that a new object replaces, and that are destroyed after it was created, by their instances.
+    replaced: RefCell<FxHashMap<ResourceInstance, DeposedKey>>,
 }
 
 /// Work on one object of an apply.
@@ -49,13 +52,38 @@ impl<'a> Deref for Applying<'a> {
 
 impl<'a> Applying<'a> {
     pub(crate) fn new(walk: Walk<'a>, planned: &'a PlannedActions<'a>) -> Applying<'a> {
-        Applying { walk, planned, destruction: OnceCell::new(), all_applied: Cell::default() }
+        Applying {
+            walk,
+            planned,
+            destruction: OnceCell::new(),
+            all_applied: Cell::default(),
+            replaced: RefCell::default(),
+        }
+    }
+
+    /// Records that the new object of an instance exists, so that the deposed one may be destroyed.
+    pub(crate) fn set_replaced(&self, instance: &ResourceInstance, deposed: DeposedKey) {
+        self.replaced.borrow_mut().insert(instance.clone(), deposed);
+    }
+
+    /// The object that a new object of the instance has replaced; `None` if that has not succeeded.
+    pub(crate) fn replaced(&self, instance: &ResourceInstance) -> Option<DeposedKey> {
+        self.replaced.borrow().get(instance).copied()
     }
 
     /// Adds the nodes that destroy objects. The root module must be in the graph already.
     pub(crate) fn add_destruction(&self, needs: NeedsResource<'_>) {
-        let add = || Destruction::add(&self.walk, self.planned.destroyed(), needs);
+        let add = || Destruction::add(&self.walk, self.planned, needs);
         self.destruction.get_or_init(add);
+        self.connect_destruction(&self.module(ModuleIx(0)));
+    }
+
+    /// Makes destructions wait for creations in a new module instance. Does nothing before
+    /// [`Applying::add_destruction`], which does it for the root module.
+    pub(crate) fn connect_destruction(&self, module: &ModuleRun) {
+        if let Some(destruction) = self.destruction.get() {
+            destruction.connect(&self.walk, module);
+        }
     }
 
     /// The planned change of an instance, unless it is that nothing changes.

@@ -2,7 +2,8 @@
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
-use addr::ResourceInstance;
+use addr::{AbsResource, InstanceKey, ResourceInstance};
+use rustc_hash::FxHashMap;
 use state::{EphemeralPlan, ObjectAddress, OutputChange, ResourceChange};
 use values::Str;
 
@@ -10,6 +11,23 @@ use values::Str;
 #[derive(Default)]
 pub(crate) struct Decisions {
     parts: RefCell<DecisionParts>,
+    by_resource: RefCell<ByResource>,
+}
+
+/// The changes by resource. Changes are entered when one is first looked for.
+#[derive(Default)]
+struct ByResource {
+    changes: FxHashMap<AbsResource, ChangesOfResource>,
+    /// The number of changes that are entered.
+    entered: usize,
+}
+
+/// The planned changes of a resource's current objects.
+#[derive(Default)]
+pub(crate) struct ChangesOfResource {
+    pub(crate) by_key: BTreeMap<InstanceKey, Arc<ResourceChange>>,
+    /// True if one of them creates, updates or replaces its object.
+    pub(crate) any_renews: bool,
 }
 
 /// The decisions as data.
@@ -25,6 +43,23 @@ pub(crate) struct DecisionParts {
 impl Decisions {
     pub(crate) fn add_change(&self, change: Arc<ResourceChange>) {
         self.parts.borrow_mut().changes.push(change);
+    }
+
+    /// Gives `read` the changes of a resource that are planned so far.
+    pub(crate) fn with_changes_of<T>(
+        &self,
+        resource: &AbsResource,
+        read: impl FnOnce(&ChangesOfResource) -> T,
+    ) -> T {
+        let (parts, known) = (self.parts.borrow(), &mut *self.by_resource.borrow_mut());
+        let new = parts.changes.iter().skip(known.entered).filter(|it| it.deposed.is_none());
+        for change in new {
+            let changes = known.changes.entry(change.addr.containing_resource()).or_default();
+            changes.any_renews |= change.change.action.renews();
+            changes.by_key.insert(change.addr.key.clone(), Arc::clone(change));
+        }
+        known.entered = parts.changes.len();
+        read(known.changes.entry(resource.clone()).or_default())
     }
 
     /// Adds a change that was made outside of Mayfly, and that the refresh found.
@@ -51,6 +86,7 @@ impl Decisions {
 
     /// Drops the decisions about instances for which `is_kept` returns false.
     pub(crate) fn retain(&self, is_kept: impl Fn(&ResourceInstance) -> bool) {
+        self.by_resource.take();
         let parts = &mut *self.parts.borrow_mut();
         parts.changes.retain(|it| is_kept(&it.addr));
         parts.drift.retain(|address, _| is_kept(&address.instance));
@@ -62,6 +98,7 @@ impl Decisions {
 
     /// Starts from the decisions of an earlier plan.
     pub(crate) fn restore(&self, parts: DecisionParts) {
+        self.by_resource.take();
         self.parts.replace(parts);
     }
 }

@@ -5,31 +5,56 @@
 //!   destroy b[1] ──┘                   └──► destroy a[1]
 //! ```
 //! The instances of a resource meet in one node, so that the number of edges grows with instances and dependencies,
-//! not with pairs of instances.
+//! not with pairs of instances. The destructions that wait for creations (`late.rs`) have gates of their own:
+//!
+//! ```text
+//!   all instances of b ──► applied b ──► ready (late) a ──► destroy the old a[0]
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use addr::{ConfigResource, ProviderConfigRef, ResourceInstance};
+use addr::{ConfigResource, ModulePath, ProviderConfigRef, Resource, ResourceInstance};
 use rustc_hash::FxHashMap;
 use state::{ResourceChange, State};
+use values::Str;
 
 use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
-    walk::{context::Walk, modules::FoundProvider},
+    runs::{
+        late::{LateDestructions, Waits},
+        planned_actions::PlannedActions,
+    },
+    walk::{
+        context::Walk,
+        modules::{FoundProvider, ModuleRun},
+    },
 };
 
 /// The nodes of the destructions of an apply, and their order.
 #[derive(Default)]
 pub(crate) struct Destruction<'p> {
-    /// The node that destroys the current object of an instance.
+    /// The node that destroys the current object of an instance before any other work on the instance.
     nodes: FxHashMap<&'p ResourceInstance, NodeIx>,
     /// The gates of each resource with destroyed objects.
-    gates: BTreeMap<ConfigResource, Gates>,
+    gates: BTreeMap<ConfigResource, ResourceGates>,
     /// For each resource, the resources whose destroyed objects depend on it.
     dependents: Dependents,
+    /// The nodes that complete when a resource is applied.
+    applied: FxHashMap<ConfigResource, NodeIx>,
+    /// The parts of each module that these nodes wait for.
+    awaited: FxHashMap<ModulePath, Vec<(Awaited, NodeIx)>>,
 }
 
 type Dependents = FxHashMap<ConfigResource, BTreeSet<ConfigResource>>;
+
+/// The gates of one resource.
+#[derive(Default)]
+struct ResourceGates {
+    /// Of the destructions that creations wait for.
+    early: Option<Gates>,
+    /// Of the destructions that wait for creations.
+    late: Option<Gates>,
+}
 
 /// The nodes that order the destruction of one resource's instances.
 struct Gates {
@@ -39,35 +64,54 @@ struct Gates {
     provider: ProviderConfigRef,
 }
 
+/// A part of a module that a node of the kind [`NodeKind::Applied`] waits for.
+enum Awaited {
+    /// The instances of a resource.
+    Resource(Resource),
+    /// The expansion of a call, after which its instances are known.
+    Call(Str),
+}
+
 /// Returns true if a provider configuration is derived from a resource that the apply also creates. The destruction
 /// of objects of that provider must then wait for the resource, and not the other way round.
 pub(crate) type NeedsResource<'n> = &'n dyn Fn(&ProviderConfigRef, &ConfigResource) -> bool;
+
+impl ResourceGates {
+    fn all(&self) -> impl Iterator<Item = (&Gates, bool)> {
+        let early = self.early.iter().map(|it| (it, false));
+        early.chain(self.late.iter().map(|it| (it, true)))
+    }
+}
 
 impl<'p> Destruction<'p> {
     /// Adds a node to the graph for every object that the plan destroys. `needs` tells which provider
     /// configurations depend on resources that the apply creates.
     pub(crate) fn add(
         walk: &Walk<'_>,
-        destroyed: &[&'p ResourceChange],
+        planned: &PlannedActions<'p>,
         needs: NeedsResource<'_>,
     ) -> Destruction<'p> {
         let mut destruction = Destruction::default();
+        let (previous, destroyed) = (walk.state.previous(), planned.destroyed());
+        let late = LateDestructions::of(planned, previous);
         for (index, change) in destroyed.iter().enumerate() {
-            destruction.add_node(walk, index as u32, change);
+            destruction.add_node(walk, index as u32, change, late.is_late(index));
         }
-        let previous = walk.state.previous();
-        let dependents = stored_dependents(previous, destroyed, &destruction.gates, needs);
+        let dependents = stored_dependents(previous, destroyed, &destruction.gates);
         for (dependent, dependency) in without_cycles(&destruction.gates, &dependents) {
-            let before = destruction.gates[dependent].done;
-            let after = destruction.gates[dependency].ready;
-            walk.nodes.change(|graph| graph.add_edge(before, after, EdgeKind::Order));
+            destruction.order(walk, dependent, dependency, needs);
+        }
+        for (resource, waits) in late.waits() {
+            destruction.wait(walk, resource, waits);
         }
         Destruction { dependents, ..destruction }
     }
 
-    fn add_node(&mut self, walk: &Walk<'_>, index: u32, change: &'p ResourceChange) {
+    fn add_node(&mut self, walk: &Walk<'_>, index: u32, change: &'p ResourceChange, late: bool) {
         let node = walk.nodes.add(NodeKind::Destroy { index });
-        let gate = self.gates.entry(change.addr.config()).or_insert_with(|| Gates {
+        let gates = self.gates.entry(change.addr.config()).or_default();
+        let gates = if late { &mut gates.late } else { &mut gates.early };
+        let gate = gates.get_or_insert_with(|| Gates {
             ready: walk.nodes.add(NodeKind::DestroyReady { index }),
             done: walk.nodes.add(NodeKind::DestroyDone { index }),
             provider: change.provider.clone(),
@@ -79,13 +123,80 @@ impl<'p> Destruction<'p> {
         if let FoundProvider::Node(provider) = walk.find_provider_ref(&change.provider) {
             walk.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
         }
-        if change.deposed.is_none() {
+        if change.deposed.is_none() && !late {
             self.nodes.insert(&change.addr, node);
         }
         walk.nodes.change(|graph| graph.demand(node));
     }
 
-    /// The node that destroys the current object of an instance; `None` if the plan does not destroy it.
+    /// Orders the destructions of a resource after those of one of its dependents. Early destructions do not wait for
+    /// late ones.
+    fn order(
+        &self,
+        walk: &Walk<'_>,
+        dependent: &ConfigResource,
+        dependency: &ConfigResource,
+        needs: NeedsResource<'_>,
+    ) {
+        for (after, is_late) in self.gates[dependency].all() {
+            for (before, waits) in self.gates[dependent].all() {
+                if is_late || !(waits || needs(&before.provider, dependency)) {
+                    let (done, ready) = (before.done, after.ready);
+                    walk.nodes.change(|graph| graph.add_edge(done, ready, EdgeKind::Order));
+                }
+            }
+        }
+    }
+
+    /// Makes the late destructions of a resource wait for creations and updates. If the creation of one instance fails,
+    /// only the object that it replaces stays.
+    fn wait(&mut self, walk: &Walk<'_>, resource: &ConfigResource, waits: &Waits) {
+        let Some(ready) = self.gates[resource].late.as_ref().map(|it| it.ready) else { return };
+        let own = waits.own.then_some((resource, EdgeKind::Partial));
+        let dependents = waits.dependents.iter().map(|it| (it, EdgeKind::Order));
+        for (awaited, kind) in own.into_iter().chain(dependents) {
+            let applied = self.applied(walk, awaited);
+            walk.nodes.change(|graph| graph.add_edge(applied, ready, kind));
+        }
+    }
+
+    /// The node that completes when all instances of a resource are applied.
+    fn applied(&mut self, walk: &Walk<'_>, resource: &ConfigResource) -> NodeIx {
+        if let Some(node) = self.applied.get(resource) {
+            return *node;
+        }
+        let node = walk.nodes.add(NodeKind::Applied);
+        self.applied.insert(resource.clone(), node);
+        let mut module = ModulePath::root();
+        for name in resource.module.names() {
+            let call = Awaited::Call(Str::from(name.as_str()));
+            let child = module.child(name.as_str());
+            self.awaited
+                .entry(std::mem::replace(&mut module, child))
+                .or_default()
+                .push((call, node));
+        }
+        let resource = Awaited::Resource(resource.resource.clone());
+        self.awaited.entry(module).or_default().push((resource, node));
+        node
+    }
+
+    /// Makes late destructions wait for what they await in a new module instance.
+    pub(crate) fn connect(&self, walk: &Walk<'_>, module: &ModuleRun) {
+        for (awaited, node) in self.awaited.get(&module.path).into_iter().flatten() {
+            let template = &module.template;
+            let before = match awaited {
+                Awaited::Resource(resource) => template.resources.get(resource).copied(),
+                Awaited::Call(name) => template.calls.get(name).map(|it| it.call),
+            };
+            if let Some(before) = before {
+                walk.nodes.change(|graph| graph.add_order(module.node(before), *node));
+            }
+        }
+    }
+
+    /// The node that destroys the current object of an instance before any other work on the instance; `None` if the
+    /// plan does not destroy it, or only afterwards.
     pub(crate) fn node(&self, address: &ResourceInstance) -> Option<NodeIx> {
         self.nodes.get(address).copied()
     }
@@ -102,10 +213,9 @@ impl<'p> Destruction<'p> {
         let dependents = self.dependents.get(&config).into_iter().flatten();
         let object = previous.current(instance);
         let dependencies = object.iter().flat_map(|it| it.dependencies.iter());
-        let dependencies = dependencies
-            .filter(|it| self.gates.get(it).is_some_and(|gate| !needs(&gate.provider, &config)));
-        let before = dependents.chain(dependencies).filter(|it| **it != config);
-        before.filter_map(|it| Some(self.gates.get(it)?.done)).collect()
+        let others = dependents.chain(dependencies).filter(|it| **it != config);
+        let gates = others.filter_map(|it| self.gates.get(it)?.early.as_ref());
+        gates.filter(|it| !needs(&it.provider, &config)).map(|it| it.done).collect()
     }
 }
 
@@ -113,17 +223,15 @@ impl<'p> Destruction<'p> {
 fn stored_dependents(
     previous: &State,
     destroyed: &[&ResourceChange],
-    gates: &BTreeMap<ConfigResource, Gates>,
-    needs: NeedsResource<'_>,
+    gates: &BTreeMap<ConfigResource, ResourceGates>,
 ) -> Dependents {
     let mut dependents = Dependents::default();
     for change in destroyed {
         let Some(object) = previous.object(&change.object()) else { continue };
         let config = change.addr.config();
-        let Some((config, gate)) = gates.get_key_value(&config) else { continue };
+        let Some((config, _)) = gates.get_key_value(&config) else { continue };
         for dependency in object.dependencies.iter().filter(|it| *it != config) {
-            let known = dependents.get(dependency).is_some_and(|it| it.contains(config));
-            if !known && !needs(&gate.provider, dependency) {
+            if !dependents.get(dependency).is_some_and(|it| it.contains(config)) {
                 dependents.entry(dependency.clone()).or_default().insert(config.clone());
             }
         }
@@ -134,7 +242,7 @@ fn stored_dependents(
 /// Pairs of a resource and its dependency, both with destroyed objects. Stored dependencies can form a cycle, for
 /// example if a reference was reversed since the last apply. Pairs that would close a cycle are left out.
 fn without_cycles<'d>(
-    gates: &'d BTreeMap<ConfigResource, Gates>,
+    gates: &'d BTreeMap<ConfigResource, ResourceGates>,
     dependents: &'d Dependents,
 ) -> Vec<(&'d ConfigResource, &'d ConfigResource)> {
     let mut pairs = Vec::new();

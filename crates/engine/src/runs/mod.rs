@@ -19,6 +19,7 @@ pub(crate) mod destroy;
 pub(crate) mod destroy_plan;
 pub(crate) mod destruction;
 pub(crate) mod import;
+pub(crate) mod late;
 pub(crate) mod orphans;
 pub(crate) mod plan;
 pub(crate) mod planned_actions;

@@ -22,6 +22,7 @@ impl<'p> PlannedActions<'p> {
                 it.change.action,
                 Action::Delete
                     | Action::DeleteThenCreate
+                    | Action::CreateThenDelete
                     | Action::Forget
                     | Action::ForgetThenCreate
             )

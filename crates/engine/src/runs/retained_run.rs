@@ -19,7 +19,7 @@ use std::{
     sync::Arc,
 };
 
-use addr::{ModuleInstance, ResourceInstance, ResourceMode};
+use addr::{ConfigResource, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::program::ModuleId;
 use rustc_hash::FxHashSet;
 use state::State;
@@ -55,6 +55,9 @@ pub(crate) struct RetainedRun {
     orphans: OrphanParts,
     /// Nodes without a reusable result: nodes with ephemeral values, and providers.
     unkept: BTreeSet<NodeIx>,
+    /// The resources that are created before they are destroyed. A setting of one block affects blocks that it
+    /// depends on, which no edge of the graph shows.
+    created_first: BTreeSet<ConfigResource>,
     results: Results,
 }
 
@@ -119,6 +122,7 @@ impl RetainedRun {
         if !is_same_state
             || self.epoch != walk.reuse.memo(Memo::epoch)
             || self.given != walk.given()
+            || self.created_first != *walk.created_first()
         {
             return None;
         }
@@ -306,6 +310,7 @@ impl Planning<'_> {
         let is_resumable = self.is_resumable(outcome, part);
         let (epoch, given) = (self.reuse.memo(Memo::epoch), self.given());
         let unkept = self.reuse.take_unkept();
+        let created_first = self.created_first().clone();
         for node in &unkept {
             self.set_outcome(*node, Outcome::None);
             self.nodes.facts(*node, |it| it.opened = Rc::default());
@@ -324,6 +329,7 @@ impl Planning<'_> {
             module_parts,
             orphans: self.orphans.take(),
             unkept,
+            created_first,
             results: Results {
                 state: outcome.refreshed.clone(),
                 checks: self.checks.take(),

@@ -1,6 +1,6 @@
 //! [`Walk`], the part of a run's context that all kinds of runs have.
 
-use std::{rc::Rc, sync::Arc};
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ProviderConfigRef, ResourceInstance};
 use hir::Program;
@@ -16,8 +16,8 @@ use crate::{
     function_calls::FunctionAnswers,
     functions::Functions,
     graph::{
-        ModuleIx, NodeIx, NodeKind, dependencies::Dependencies, template::Template,
-        tree::ConfigTree,
+        ModuleIx, NodeIx, NodeKind, create_first::CreateFirst, dependencies::Dependencies,
+        template::Template, tree::ConfigTree,
     },
     memo::Memo,
     offline::{self, Offline},
@@ -62,6 +62,7 @@ pub(crate) struct Configuration<'a> {
     /// The tree of module calls of the program.
     pub(crate) tree: ConfigTree,
     pub(crate) dependencies: Dependencies,
+    pub(crate) create_first: CreateFirst,
 }
 
 /// The functions of a run, and the answers of providers to them.
@@ -148,6 +149,7 @@ impl<'a> Walk<'a> {
                 variables,
                 tree: ConfigTree::new(program, &templates),
                 dependencies: Dependencies::new(),
+                create_first: CreateFirst::default(),
                 removals: Removals::of(program),
                 templates,
             },
@@ -200,6 +202,16 @@ impl<'a> Walk<'a> {
     /// The dependencies that the configuration gives to the objects of a resource.
     pub(crate) fn dependencies_of(&self, address: &ResourceInstance) -> Arc<[ConfigResource]> {
         self.config.dependencies.of(&self.config.tree, &address.config())
+    }
+
+    /// Returns true if a replacement of the resource creates the new object before it destroys the old one.
+    pub(crate) fn creates_first(&self, resource: &ConfigResource) -> bool {
+        self.created_first().contains(resource)
+    }
+
+    /// The resources that [`creates_first`](Walk::creates_first) is true for.
+    pub(crate) fn created_first(&self) -> &BTreeSet<ConfigResource> {
+        self.config.create_first.resources(self.config.program, &self.config.tree)
     }
 
     /// The resources that a provider configuration depends on.

@@ -99,6 +99,18 @@ impl<'w, 'a> EngineScope<'w, 'a> {
     }
 }
 
+/// The instance key that a value is; `None` if it is no key, or marked.
+pub(crate) fn instance_key(key: &Value) -> Option<InstanceKey> {
+    if key.is_marked_deep() {
+        return None;
+    }
+    match key.kind() {
+        Kind::String(text) => Some(InstanceKey::string(&**text)),
+        Kind::Number(number) => number.to_i64().map(InstanceKey::Int),
+        _ => None,
+    }
+}
+
 impl Scope for EngineScope<'_, '_> {
     fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
         let template = &self.module.template;
@@ -149,17 +161,7 @@ impl Scope for EngineScope<'_, '_> {
         resource: &addr::Resource,
         key: &Value,
     ) -> Result<Option<Value>, Interrupt> {
-        if key.is_marked_deep() {
-            return Ok(None);
-        }
-        let key = match key.kind() {
-            Kind::String(text) => InstanceKey::string(&**text),
-            Kind::Number(number) => match number.to_i64() {
-                Some(index) => InstanceKey::Int(index),
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
+        let Some(key) = instance_key(key) else { return Ok(None) };
         if let Some(own) = self.own_resource(resource)
             && *own.key == key
         {
@@ -176,14 +178,9 @@ impl Scope for EngineScope<'_, '_> {
     ) -> Result<Option<Value>, Interrupt> {
         let key = match key {
             None => InstanceKey::None,
-            Some(key) if key.is_marked_deep() => return Ok(None),
-            Some(key) => match key.kind() {
-                Kind::String(text) => InstanceKey::string(&**text),
-                Kind::Number(number) => match number.to_i64() {
-                    Some(index) => InstanceKey::Int(index),
-                    None => return Ok(None),
-                },
-                _ => return Ok(None),
+            Some(key) => match instance_key(key) {
+                Some(key) => key,
+                None => return Ok(None),
             },
         };
         let children = self.module.children_of(call);

@@ -3,6 +3,7 @@
 mod apply;
 mod checks;
 mod confidentiality;
+mod create_before_destroy;
 mod data;
 mod dependencies;
 mod deposed;
@@ -18,6 +19,7 @@ mod moves;
 mod plan;
 mod provisioners;
 mod removed_blocks;
+mod replace_triggered_by;
 mod retained;
 mod retained_run;
 mod saved;

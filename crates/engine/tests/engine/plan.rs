@@ -40,8 +40,8 @@ fn import_blocks_are_unsupported() {
 #[test]
 fn unsupported_feature_in_a_module_called_twice_is_reported_once() {
     let call = |name: &str| format!("module \"{name}\" {{\n  source = \"./m\"\n}}\n");
-    let called = "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  lifecycle {\n    \
-                  create_before_destroy = true\n  }\n}\n";
+    let called = "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  \
+                  provisioner \"chef\" {}\n}\n";
     let mut world =
         world(&format!("//- /main.tf\n{}{}//- /m/main.tf\n{called}", call("x"), call("y")));
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");

@@ -3,7 +3,7 @@
 use db::{Rule, Severity, Summary};
 use syntax::TextRange;
 
-use crate::{fix::Fix, unsupported};
+use crate::fix::Fix;
 
 /// A problem of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,10 +57,5 @@ impl Problem {
     /// Adds a suggested fix.
     pub(crate) fn fixed_by(self, fix: Option<Fix>) -> Problem {
         Problem { fix, ..self }
-    }
-
-    /// The problem of an unsupported language feature; `what` completes the sentence "does not support …".
-    pub(crate) fn unsupported(range: TextRange, what: &str) -> Problem {
-        Problem::new(Summary::NOT_SUPPORTED_YET, range, unsupported::detail(what))
     }
 }

@@ -190,27 +190,11 @@ pub(super) fn enabled(
 
 fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: &mut Lifecycle) {
     lifecycle.create_before_destroy =
-        refused_bool(ctx, reader, "create_before_destroy", true).unwrap_or(false);
+        body::literal_bool(ctx, reader.attr("create_before_destroy")) == Some(true);
     lifecycle.prevent_destroy = reader.attr("prevent_destroy").map(|attr| body::value(ctx, &attr));
     lifecycle.skip_destroy = body::literal_bool(ctx, reader.attr("destroy")) == Some(false);
     lifecycle.ignore_changes = ignore_changes(ctx, reader.attr("ignore_changes"));
     lifecycle.replace_triggered_by = replace_triggered_by(ctx, reader.attr("replace_triggered_by"));
-}
-
-/// Takes a bool argument, and reports one of the two values as unsupported.
-fn refused_bool(
-    ctx: &mut ItemCtx<'_>,
-    reader: &mut BodyReader,
-    name: &'static str,
-    refused: bool,
-) -> Option<bool> {
-    let attr = reader.attr(name)?;
-    let range = attr.syntax().text_range();
-    let value = body::literal_bool(ctx, Some(attr));
-    if value == Some(refused) {
-        ctx.problem(Problem::unsupported(range, &format!("\"{name} = {refused}\"")));
-    }
-    value
 }
 
 fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[ExprId]> {

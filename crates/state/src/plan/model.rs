@@ -280,6 +280,11 @@ impl Action {
         matches!(self, Self::Create | Self::ForgetThenCreate) || self.is_replace()
     }
 
+    /// Returns true if the action creates, updates or replaces an object.
+    pub fn renews(self) -> bool {
+        self == Self::Update || self.is_creation()
+    }
+
     /// Returns true if the action destroys an object and creates another one for it.
     pub fn is_replace(self) -> bool {
         matches!(self, Self::DeleteThenCreate | Self::CreateThenDelete)

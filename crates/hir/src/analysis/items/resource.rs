@@ -19,7 +19,7 @@ use crate::{
             provider_reference::{self, Referrer},
             provisioner,
         },
-        problem::{ItemProblem, not_supported},
+        problem::ItemProblem,
         value::{Abstract, marks::Tri},
     },
     destroy_time,
@@ -294,10 +294,8 @@ fn no_attribute<'a>(name: &Str, names: impl Iterator<Item = &'a Str>, node: Node
         .fixed_by(Fix::last(name, close))
 }
 
-/// Checks `replace_triggered_by`. Errors in a trigger are reported first; if there are none, the argument is
-/// reported as unsupported.
+/// Checks `replace_triggered_by`.
 fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
-    let before = infer.problems.len();
     for &trigger in triggers {
         if let Some(problem) = wrong_trigger(infer.exprs, trigger) {
             infer.problems.push(problem);
@@ -315,9 +313,6 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
                 detail,
             ));
         }
-    }
-    if let (Some(&first), true) = (triggers.first(), infer.problems.len() == before) {
-        infer.problems.push(not_supported(first, "\"replace_triggered_by\""));
     }
 }
 
