@@ -14,13 +14,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 /// The files in which a version of a module states its requirements. Its examples and wrappers may require more.
 const REQUIREMENTS: &[&str] = &["versions.tf", ":(glob)modules/*/versions.tf"];
 
-/// Arguments that Mayfly does not support yet; both executables get the modules without them.
-const NOT_YET: &[&str] = &["create_before_destroy", "replace_triggered_by"];
-
-/// The beginning of blocks that Mayfly does not support yet for a state with objects. Removing them changes no
-/// result, because every example starts without a state.
-const NOT_YET_BLOCK: &str = "moved {";
-
 /// The prefix of the registry addresses that paths replace.
 const NAMESPACE: &str = "terraform-aws-modules/";
 
@@ -89,15 +82,13 @@ impl Library {
         Ok(folder)
     }
 
-    /// Replaces registry sources in a file by relative paths. Removes the version next to each source, and the
-    /// arguments and blocks of [`NOT_YET`] and [`NOT_YET_BLOCK`].
+    /// Replaces registry sources in a file by relative paths. Removes the version next to each source.
     fn point_at_checkouts(&mut self, file: &Path) -> Result<()> {
         let text = fs::read_to_string(file)?;
-        let is_refused = |it: &&str| text.contains(*it);
-        if !text.contains(NAMESPACE) && !NOT_YET.iter().chain([&NOT_YET_BLOCK]).any(is_refused) {
+        if !text.contains(NAMESPACE) {
             return Ok(());
         }
-        let lines = without_refused_blocks(&text);
+        let lines: Vec<&str> = text.lines().collect();
         let mut written = Vec::with_capacity(lines.len());
         let mut drop_version = false;
         for (index, line) in lines.iter().enumerate() {
@@ -114,7 +105,7 @@ impl Library {
                 drop_version = true;
             } else if drop_version && argument(line, "version").is_some() {
                 drop_version = false;
-            } else if !NOT_YET.iter().any(|it| line.trim_start().starts_with(it)) {
+            } else {
                 drop_version &= !line.trim().starts_with('}');
                 written.push((*line).to_owned());
             }
@@ -132,18 +123,6 @@ impl Library {
         let name = folder.file_name().and_then(|it| it.to_str()).context("a folder has a name")?;
         Ok(format!("{up}{name}/{sub}").trim_end_matches('/').to_owned())
     }
-}
-
-/// Returns the lines of a file without its blocks of [`NOT_YET_BLOCK`], which are top-level and contain no blocks.
-fn without_refused_blocks(text: &str) -> Vec<&str> {
-    let mut is_inside = false;
-    let is_kept = |line: &&str| {
-        is_inside |= line.starts_with(NOT_YET_BLOCK);
-        let is_kept = !is_inside;
-        is_inside &= !line.starts_with('}');
-        is_kept
-    };
-    text.lines().filter(is_kept).collect()
 }
 
 /// Returns the version constraint of the module call whose source is in line `index`. `None` if it has none.
@@ -243,13 +222,7 @@ fn output(command: &mut Command) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{argument, version_beside, without_refused_blocks};
-
-    #[test]
-    fn refused_blocks_are_removed_from_the_text() {
-        let text = "a {\n}\nmoved {\n  from = a\n  to   = b\n}\nb {\n}";
-        assert_eq!(without_refused_blocks(text), ["a {", "}", "b {", "}"]);
-    }
+    use super::{argument, version_beside};
 
     #[test]
     fn arguments_with_plain_strings_are_read() {
