@@ -145,6 +145,8 @@ pub struct Torture {
     usual: Duration,
     /// The version of each object's name; each replacement increments it.
     versions: [usize; OBJECTS],
+    /// True for each object whose address is `m1` instead of `s1`.
+    is_moved: [bool; OBJECTS],
     report: Report,
 }
 
@@ -157,6 +159,7 @@ impl Torture {
             random: Rng::with_seed(seed),
             usual: Duration::from_millis(500),
             versions: [0; OBJECTS],
+            is_moved: [false; OBJECTS],
             report: Report::default(),
         }
     }
@@ -245,7 +248,7 @@ impl Torture {
     fn resolve(&mut self, ended: &Ended) -> Result<(), String> {
         for address in ended.uncertain() {
             let ledger = self.world.ledger()?;
-            let there = ledger.of_address(&address);
+            let there = ledger.of_address(&address, &self.world.state()?);
             let arguments = match &there {
                 Some(name) => vec!["state", "adopt", &address, name],
                 None => vec!["state", "adopt", "-gone", &address],
@@ -274,10 +277,10 @@ impl Torture {
         }
     }
 
-    /// Writes another configuration: objects appear, disappear, change and are replaced.
+    /// Writes another configuration: objects appear, disappear, move, change and are replaced in both orders.
     fn edit(&mut self) -> Result<(), String> {
         let mut text = String::from(HEAD);
-        let mut earlier: Vec<usize> = Vec::new();
+        let mut earlier: Vec<String> = Vec::new();
         for index in 0..OBJECTS {
             if self.random.usize(..5) == 0 {
                 self.versions[index] += 1;
@@ -285,20 +288,25 @@ impl Torture {
             if self.random.usize(..4) == 0 {
                 continue;
             }
+            self.is_moved[index] ^= self.random.usize(..6) == 0;
+            let (from, to) = if self.is_moved[index] { ("s", "m") } else { ("m", "s") };
             let name = format!("s{index}-{}", self.versions[index]);
             let description = match earlier.last() {
                 Some(other) if self.random.usize(..3) == 0 => {
-                    format!("playground_secret.s{other}.id")
+                    format!("playground_secret.{other}.id")
                 }
                 _ => format!("\"{}\"", self.random.usize(..1000)),
             };
             text += &format!(
-                "resource \"playground_secret\" \"s{index}\" {{\n  name             = \"{name}\"\n  \
+                "resource \"playground_secret\" \"{to}{index}\" {{\n  name             = \"{name}\"\n  \
                  description      = {description}\n  value_wo         = \
-                 ephemeral.playground_random.value.result\n  value_wo_version = {}\n}}\n",
-                self.random.usize(..3)
+                 ephemeral.playground_random.value.result\n  value_wo_version = {}\n  lifecycle {{\n    \
+                 create_before_destroy = {}\n  }}\n}}\nmoved {{\n  from = playground_secret.{from}{index}\n  \
+                 to   = playground_secret.{to}{index}\n}}\n",
+                self.random.usize(..3),
+                self.random.usize(..3) == 0
             );
-            earlier.push(index);
+            earlier.push(format!("{to}{index}"));
         }
         text += &format!(
             "resource \"terraform_data\" \"t\" {{\n  input            = {}\n  triggers_replace = {}\n  \

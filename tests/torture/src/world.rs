@@ -69,10 +69,16 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
-    /// The name of the existing object of an address: `playground_secret.s1` creates `s1-0`, `s1-1`, …
-    pub(crate) fn of_address(&self, address: &str) -> Option<String> {
-        let prefix = format!("{}-", address.strip_prefix("playground_secret.")?);
-        self.alive.iter().find(|it| it.starts_with(&prefix)).cloned()
+    /// The name of an existing object of an address that the state does not have: `playground_secret.s1` and, after a
+    /// move, `playground_secret.m1` create `s1-0`, `s1-1`, …
+    pub(crate) fn of_address(
+        &self,
+        address: &str,
+        state: &BTreeMap<String, usize>,
+    ) -> Option<String> {
+        let prefix = format!("{}-", object_of(address)?);
+        let mut of_it = self.alive.iter().filter(|it| it.starts_with(&prefix));
+        of_it.find(|it| !state.contains_key(*it)).cloned()
     }
 }
 
@@ -258,10 +264,12 @@ impl World {
     /// Compares the state with the ledger: each existing object is in the state exactly once, or is reported as
     /// uncertain.
     pub(crate) fn compare(&self, ended: &Ended) -> Result<(), String> {
-        let (ledger, state, uncertain) = (self.ledger()?, self.state()?, ended.uncertain());
+        let (ledger, state) = (self.ledger()?, self.state()?);
+        let uncertain: BTreeSet<String> =
+            ended.uncertain().iter().filter_map(|it| object_of(it)).collect();
         for name in &ledger.alive {
             let object = name.split_once('-').map_or(name.as_str(), |(object, _)| object);
-            let is_uncertain = uncertain.contains(&format!("playground_secret.{object}"));
+            let is_uncertain = uncertain.contains(object);
             match state.get(name) {
                 Some(1) => {}
                 Some(times) => return Err(format!("{name} is in the state {times} times")),
@@ -276,6 +284,12 @@ impl World {
         }
         Ok(())
     }
+}
+
+/// The beginning of the names of an address's objects: `s1` for `playground_secret.s1` and `playground_secret.m1`.
+fn object_of(address: &str) -> Option<String> {
+    let label = address.strip_prefix("playground_secret.")?;
+    Some(format!("s{}", label.get(1..)?))
 }
 
 /// Waits for the end of a run, and kills it if it takes too long.
