@@ -6,12 +6,16 @@ mod json;
 mod options;
 mod parsing;
 mod state;
+mod workspace;
 
 pub(crate) use json::JsonArgs;
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
 pub(crate) use state::{
     LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
     StateListArgs, StateShowArgs, TaintArgs,
+};
+pub(crate) use workspace::{
+    WorkspaceCommand, WorkspaceDeleteArgs, WorkspaceNewArgs, WorkspaceSelectArgs,
 };
 
 use std::{num::NonZero, path::PathBuf};
@@ -71,6 +75,17 @@ pub(crate) enum Command {
     State {
         #[command(subcommand)]
         command: StateCommand,
+    },
+    /// List, select, create and delete workspaces.
+    Workspace {
+        #[command(subcommand)]
+        command: WorkspaceCommand,
+    },
+    /// The old name of the command `workspace`.
+    #[command(hide = true)]
+    Env {
+        #[command(subcommand)]
+        command: WorkspaceCommand,
     },
     /// Show information about providers.
     Providers {

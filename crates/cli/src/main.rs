@@ -205,6 +205,8 @@ fn dispatch(
         Command::Output(it) => commands::output::run(&session, &it),
         Command::Taint(it) => commands::taint::run(&session, &it, Mark::Taint),
         Command::Untaint(it) => commands::taint::run(&session, &it, Mark::Untaint),
+        Command::Workspace { command } => commands::workspace::run(&session, &command),
+        Command::Env { command } => commands::workspace::run_as_env(&session, &command),
         Command::State { command } => commands::state::run(&session, &command, flags),
         Command::Providers { command: ProvidersCommand::Schema(it) } => {
             commands::providers::schema(&session, &it)

@@ -10,8 +10,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: [&str; 10] =
-    ["env", "get", "graph", "lock", "login", "logout", "mirror", "refresh", "test", "workspace"];
+const COMMANDS_TO_COME: [&str; 8] =
+    ["get", "graph", "lock", "login", "logout", "mirror", "refresh", "test"];
 /// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
 const FLAGS_TO_COME: [&str; 14] = [
     "--config",
@@ -213,7 +213,7 @@ mod tests {
             &[
                 "aply",
                 "graph",
-                "workspace list",
+                "workspace lst",
                 "state lst",
                 "state mv a",
                 "s3cret-Word",
@@ -236,7 +236,7 @@ mod tests {
             expect![[r#"
                 aply: There is no command "aply". Did you mean "apply"?
                 graph: This version of Mayfly does not have the command "graph" yet.
-                workspace list: This version of Mayfly does not have the command "workspace" yet.
+                workspace lst: There is no command "lst". Did you mean "list"?
                 state lst: There is no command "lst". Did you mean "ls" or "list"?
                 state mv a: A required argument is missing: <DESTINATION>.
                 s3cret-Word: There is no such command.

@@ -49,6 +49,7 @@ pub mod validate;
 pub mod variables;
 mod verdicts;
 pub mod view;
+pub mod workspaces;
 
 /// The program version in plan files and journals. A plan of another version is refused.
 pub const PROGRAM: &str = concat!("mayfly ", env!("CARGO_PKG_VERSION"));

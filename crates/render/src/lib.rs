@@ -31,6 +31,7 @@ mod style;
 mod type_text;
 mod value;
 mod watch;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -62,6 +63,7 @@ pub use crate::{
         plan_finished_json, plan_news, plan_started_json, plan_summary, refreshed_json,
         watch_body_length, watch_screen, watching_json,
     },
+    workspace::{workspace_created, workspace_result, workspaces, workspaces_json},
 };
 
 /// Finds the schemas of a provider. Objects without a schema are shown by the types of their values.

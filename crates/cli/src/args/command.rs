@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     Command, JsonArgs, MetadataCommand, OperationArgs, ProvidersCommand, StateCommand, VarArgs,
-    ViewArgs,
+    ViewArgs, WorkspaceCommand,
 };
 use crate::ui::JsonForm;
 
@@ -81,6 +81,7 @@ impl Command {
                 Common::with(&it.view, &mut it.vars).lines(&it.json)
             }
             Command::State { command } => command.common(),
+            Command::Workspace { command } | Command::Env { command } => command.common(),
             Command::Providers { command: ProvidersCommand::Schema(it) } => {
                 Common::with(&it.view, &mut it.vars)
             }
@@ -106,6 +107,18 @@ impl StateCommand {
                 Common::with(&it.view, &mut it.vars).lines(&it.json)
             }
             StateCommand::Adopt(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+        }
+    }
+}
+
+impl WorkspaceCommand {
+    fn common(&mut self) -> Common<'_> {
+        match self {
+            WorkspaceCommand::List(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            WorkspaceCommand::Select(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            WorkspaceCommand::New(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            WorkspaceCommand::Delete(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            WorkspaceCommand::Show(it) => Common::with(&it.view, &mut it.vars),
         }
     }
 }

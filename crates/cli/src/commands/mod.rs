@@ -16,6 +16,7 @@ pub(crate) mod taint;
 pub(crate) mod validate;
 pub(crate) mod version;
 pub(crate) mod watch;
+pub(crate) mod workspace;
 
 use std::io::Write;
 

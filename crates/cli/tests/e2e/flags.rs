@@ -26,6 +26,11 @@ const COMMANDS: &[&[&str]] = &[
     &["state", "pull"],
     &["state", "push"],
     &["state", "replace-provider"],
+    &["workspace", "list"],
+    &["workspace", "select"],
+    &["workspace", "new"],
+    &["workspace", "delete"],
+    &["workspace", "show"],
     &["taint"],
     &["untaint"],
     &["providers", "schema"],
@@ -85,7 +90,7 @@ fn flag_tests_cover_every_command() {
         listed(&bench.mayfly(".", ["-help"]).succeeds().out).into_iter().collect();
     found.remove("help");
     assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), all);
-    for group in ["state", "providers", "metadata"] {
+    for group in ["state", "workspace", "providers", "metadata"] {
         for name in listed(&bench.mayfly(".", [group, "-help"]).succeeds().out) {
             let is_known = COMMANDS.iter().any(|it| *it == [group, name.as_str()]);
             assert!(name == "help" || is_known, "{group} {name}");
@@ -104,6 +109,7 @@ fn refused_flags_equal_those_marked_in_help_and_readme() {
             let positional: &[&str] = match *command {
                 ["import"] | ["state", "adopt"] => &["a.b", "id"],
                 ["state", "mv" | "replace-provider"] => &["a.b", "a.c"],
+                ["workspace", "select" | "new" | "delete"] => &["w"],
                 ["state", "show" | "rm" | "push"] | ["taint"] | ["untaint"] => &["a.b"],
                 ["force-unlock"] => &["id"],
                 _ => &[],

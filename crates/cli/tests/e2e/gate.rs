@@ -98,7 +98,7 @@ impl Row {
     /// The words of the command, such as `state adopt`.
     fn command(&self) -> Vec<&str> {
         let words = self.arguments.iter().filter(|it| !it.starts_with('-'));
-        let is_group = |it: &&&str| ["state", "providers", "metadata"].contains(*it);
+        let is_group = |it: &&&str| ["state", "workspace", "providers", "metadata"].contains(*it);
         let groups = if self.arguments.iter().any(|it| is_group(&it)) { 2 } else { 1 };
         words.copied().take(groups).collect()
     }
@@ -214,6 +214,11 @@ const ROWS: &[Row] = &[
     all(&["state", "push", "nowhere"]).exits(1),
     all(&["state", "replace-provider", "-auto-approve", "acme/none", "acme/other"])
         .shows(&["No matching resources found."]),
+    all(&["workspace", "new", "-state=terraform.tfstate", "copy"]).shows(&["Created and switched"]),
+    around(&["workspace", "list"]).shows(&["* copy"]),
+    around(&["workspace", "show"]).shows(&["copy"]),
+    all(&["workspace", "select", "-or-create", "default"]).shows(&["Switched to workspace"]),
+    all(&["workspace", "delete", "-force", "copy"]).shows(&["was non-empty"]),
     all(&["console"])
         .types(concat!(
             "var.from_flag\nlocal.mixed\nmodule.passing.secret\n",
@@ -414,6 +419,8 @@ const MISTYPED: &[&[&str]] = &[
     &["lsp", "SECRET"],
     &["state", "list", "-id=WORD"],
     &["state", "push", "WORD", "SECRET"],
+    &["workspace", "WORD"],
+    &["workspace", "select", "default", "SECRET"],
     &["state", "list", "-state=a", "-WORD"],
 ];
 

@@ -61,3 +61,4 @@ mod validate_json;
 mod variables;
 mod verdicts;
 mod watch;
+mod workspaces;

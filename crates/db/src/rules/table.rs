@@ -473,7 +473,7 @@ rules! {
         InvalidEncryptionMethod "invalid-encryption-method":
             INVALID_ENCRYPTION_METHOD Error "Invalid encryption method";
         InvalidWorkspace "invalid-workspace":
-            INVALID_WORKSPACE Error "Invalid workspace",
+            INVALID_WORKSPACE Error "Invalid workspace", INVALID_WORKSPACE_NAME Error "Invalid workspace name",
             UNREADABLE_WORKSPACE Error "Failed to read the selected workspace";
         JournalDamaged "journal-damaged":
             JOURNAL_DAMAGED Error "Damaged journal", WATCHER_JOURNAL_DAMAGED Warning "Damaged journal of a watcher";
@@ -525,6 +525,16 @@ rules! {
             UNCERTAIN_CREATES Warning "Objects may exist that the state does not know";
         UnknownBackend "unknown-backend": UNKNOWN_BACKEND Error "Unsupported backend type";
         UnknownEncryption "unknown-encryption": unknown_encryption(kind) Error "Unknown {kind} type";
+        Workspace "workspace":
+            workspace_exists(name) Error "Workspace {name} already exists",
+            missing_workspace(name) Error "Workspace {name} doesn't exist",
+            active_workspace(name) Error "Workspace {name} is your active workspace",
+            WORKSPACE_NOT_EMPTY Error "Workspace is not empty", WORKSPACE_DELETION Error "Workspace deletion failed",
+            WORKSPACE_FAULT Error "Error setting workspace", workspace_lost(name) Warning "{name} was non-empty";
+        WorkspaceOverridden "workspace-overridden":
+            OVERRIDDEN_WORKSPACE
+                Error "The selected workspace is overridden using the TF_WORKSPACE environment variable",
+            OVERRIDDEN_NEW_WORKSPACE Error "The workspace is overridden using the TF_WORKSPACE environment variable";
         UnreadableStateOrPlan "unreadable-state-or-plan":
             UNREADABLE_STATE_OR_PLAN Error "Failed to read the given file as a state or plan file";
     }
@@ -578,6 +588,7 @@ rules! {
             cli_config_doubt(words) Warning "{words}" as "Unable to open CLI configuration file";
         ConsoleEvaluation "console-evaluation": CONSOLE_EVALUATION Error "Cannot evaluate here";
         ContradictingOptions "contradicting-options": CONTRADICTING_OPTIONS Error "Invalid combination of options";
+        EnvCommand "env-command": ENV_COMMAND Warning "The \"mayfly env\" family of commands is deprecated";
         FmtTarget "fmt-target":
             fmt_target(path) Error "No file or directory at {path}",
             other_fmt_target(extensions, path) Error "Only {extensions} files can be processed with mayfly fmt: {path}",

@@ -93,6 +93,16 @@ impl Editing {
     }
 }
 
+/// Writes the first state of a workspace.
+pub(crate) fn write_first(
+    session: &Session,
+    options: &StateOptions,
+    state: &State,
+) -> Result<(), Failure> {
+    let editing = Editing::begin(session, options, Purpose::NewWorkspace, Execution::Real)?;
+    editing.save(session, state)
+}
+
 /// The error of a command that needs a state.
 pub fn no_state() -> Diagnostic {
     let detail = "State management commands require a state file. Run this command in a directory \

@@ -27,6 +27,10 @@ pub enum Purpose {
     Push,
     /// Replacing the provider of resources.
     ReplaceProvider,
+    /// Creating a workspace.
+    NewWorkspace,
+    /// Deleting a workspace.
+    DeleteWorkspace,
 }
 
 impl Purpose {
@@ -44,6 +48,8 @@ impl Purpose {
             Purpose::Remove => "state-rm",
             Purpose::Push => "state-push",
             Purpose::ReplaceProvider => "state-replace-provider",
+            Purpose::NewWorkspace => "workspace-new",
+            Purpose::DeleteWorkspace => "workspace-delete",
         }
     }
 
@@ -72,6 +78,8 @@ impl Purpose {
             Purpose::Remove => "mayfly state rm",
             Purpose::Push => "mayfly state push",
             Purpose::ReplaceProvider => "mayfly state replace-provider",
+            Purpose::NewWorkspace => "mayfly workspace new",
+            Purpose::DeleteWorkspace => "mayfly workspace delete",
         }
     }
 }
