@@ -32,11 +32,22 @@ pub struct Diagnostic {
     pub context: Option<String>,
     /// Lines such as `var.x is 5`. Never contains a sensitive or ephemeral value.
     pub values: Vec<String>,
+    /// The two sides of a comparison that was to hold; `None` for any other problem.
+    pub difference: Option<Box<Difference>>,
     /// Further locations: the chain of an ephemeral value, the members of a cycle, or the first of two
     /// declarations.
     pub related: Vec<Related>,
     /// The fix that an editor can apply. It adds nothing to the detail and is not printed.
     pub fix: Option<Fix>,
+}
+
+/// Two values that were to be equal, as JSON. Neither contains a sensitive, ephemeral or unknown part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The value on the left of `==`.
+    pub left: String,
+    /// The value on the right of `==`.
+    pub right: String,
 }
 
 /// A fix for a problem.
@@ -109,6 +120,7 @@ impl Diagnostic {
             location: None,
             context: None,
             values: Vec::new(),
+            difference: None,
             related: Vec::new(),
             fix: None,
         }

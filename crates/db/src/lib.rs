@@ -14,7 +14,7 @@ pub mod spare;
 pub mod system;
 
 pub use diagnostic::{
-    ByteRange, Diagnostic, Fix, Location, Related, Severity, SourceText, Sources,
+    ByteRange, Diagnostic, Difference, Fix, Location, Related, Severity, SourceText, Sources,
 };
 pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,

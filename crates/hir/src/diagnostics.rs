@@ -469,6 +469,7 @@ fn from_item(
         address: problem.address.as_ref().map(ToString::to_string),
         context: place.and_then(|(block, range)| around(db, block, range, problem.id())),
         values: problem.values.clone(),
+        difference: None,
         // The first link of a chain is often the location of the diagnostic itself.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),
         location,

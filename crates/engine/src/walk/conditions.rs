@@ -1,7 +1,12 @@
 //! The evaluation of conditions, and their diagnostics.
 
 use db::{Diagnostic, Summary};
-use hir::{Entry, item::Condition, secret_message};
+use hir::{
+    Entry,
+    eval::{self, Explanation},
+    item::Condition,
+    secret_message,
+};
 use state::{CheckKind, CheckStatus};
 use values::MarkKind;
 
@@ -83,7 +88,10 @@ impl Walk<'_> {
             "This check failed, but has an invalid error message as described in the other accompanying messages."
                 .to_owned()
         });
-        let diagnostic = Diagnostic::new(kind.summary(), shown);
+        let Explanation { values, difference } =
+            eval::explain_condition(&entry.item.exprs, condition.condition, scope);
+        let diagnostic =
+            Diagnostic { values, difference, ..Diagnostic::new(kind.summary(), shown) };
         self.report_at(entry, condition.condition.into(), address, diagnostic);
         Ok((CheckStatus::Fail, message))
     }

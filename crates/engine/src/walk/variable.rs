@@ -4,7 +4,12 @@
 use std::rc::Rc;
 
 use db::{Diagnostic, Summary};
-use hir::{Entry, ExprId, eval, item::Condition, secret_message};
+use hir::{
+    Entry, ExprId,
+    eval::{self, Explanation},
+    item::Condition,
+    secret_message,
+};
 use state::{CheckKind, CheckStatus};
 use values::{Mark, MarkKind, Value, convert::ConvertError};
 
@@ -271,7 +276,10 @@ impl Walk<'_> {
         let rule = rule.map(|it| self.config.program.sources.place(&it));
         let rule = rule.map(|it| format!("\n\nThis was checked by the validation rule at {it}."));
         let detail = format!("{shown}{}", rule.unwrap_or_default());
-        let diagnostic = Diagnostic::new(Summary::VALIDATION_FAILED, detail);
+        let Explanation { values, .. } =
+            eval::explain_condition(&entry.item.exprs, validation.condition, scope);
+        let diagnostic =
+            Diagnostic { values, ..Diagnostic::new(Summary::VALIDATION_FAILED, detail) };
         self.report_invalid(module, entry, diagnostic);
         hidden.is_none().then_some(shown)
     }

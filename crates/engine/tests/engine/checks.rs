@@ -177,3 +177,42 @@ fn objects_of_a_removed_module_call_have_no_configuration() {
     let none = Some(state::Reason::DeleteBecauseNoResourceConfig);
     assert_eq!(reasons(&mut world), [none, none]);
 }
+
+#[test]
+fn failed_condition_shows_the_values_that_it_read_but_no_secret() {
+    let mut world = world(
+        r#"
+variable "plain" { default = "seen" }
+variable "secret" {
+  default   = "canary"
+  sensitive = true
+}
+check "sides" {
+  assert {
+    condition     = var.plain == "other"
+    error_message = "Another."
+  }
+  assert {
+    condition     = var.plain == var.secret
+    error_message = "Secret side."
+  }
+  assert {
+    condition     = [var.plain, var.secret] == ["a", "b"]
+    error_message = "Secret inside."
+  }
+}
+"#,
+    );
+    let found = world.plan().diagnostics;
+    let shown = found.iter().map(|it| {
+        let sides = it.difference.as_ref().map(|it| format!("{} and {}", it.left, it.right));
+        format!("{}: {:?}, {}", it.detail, it.values, sides.as_deref().unwrap_or("no difference"))
+    });
+    let shown: Vec<String> = shown.collect();
+    let expected = [
+        "Another.: [\"var.plain is \\\"seen\\\"\"], \"seen\" and \"other\"",
+        "Secret side.: [\"var.plain is \\\"seen\\\"\"], no difference",
+        "Secret inside.: [\"var.plain is \\\"seen\\\"\"], no difference",
+    ];
+    assert_eq!(shown, expected);
+}

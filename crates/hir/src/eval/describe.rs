@@ -3,7 +3,8 @@
 //! **Invariant:** the description of a sensitive or ephemeral value contains only that fact. The description of a
 //! container has only the number of its parts and, for a single attribute, its name.
 
-use values::{Kind, MarkKind, Refinements, Type, Value};
+use db::Difference;
+use values::{Kind, MarkKind, Refinements, Type, Value, json, ops::BinaryOp};
 
 use crate::{
     eval::{
@@ -15,6 +16,38 @@ use crate::{
 
 /// Returns one line for each value that the expression reads, such as `var.x is "a"`, sorted by name.
 pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {
+    lines_of(evaluation, expr, |value| Some(statement(value)))
+}
+
+/// Like [`values_of`], without the values that explain nothing: secret and unknown ones.
+pub(super) fn known_values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {
+    let is_shown = |it: &Value| {
+        it.is_known()
+            && !it.marks().has(MarkKind::Sensitive)
+            && !it.marks().has(MarkKind::Ephemeral)
+    };
+    lines_of(evaluation, expr, |value| is_shown(value).then(|| statement(value)))
+}
+
+/// The two sides of an expression `left == right`. `None` for any other expression, and if a side is unknown or
+/// secret in any part.
+pub(super) fn difference(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Option<Difference> {
+    let Expr::Binary { op: BinaryOp::Equal, left, right } = evaluation.exprs[expr] else {
+        return None;
+    };
+    let mut side = |id| {
+        let value = evaluation.unseen(|this| this.value(id)).ok()?;
+        let is_shown = value.is_wholly_known() && !value.has_deep_secret();
+        json::encode(is_shown.then_some(&value.without_all_marks())?, &value.ty()).ok()
+    };
+    Some(Difference { left: side(left)?, right: side(right)? })
+}
+
+fn lines_of(
+    evaluation: &mut Evaluation<'_>,
+    expr: ExprId,
+    statement: impl Fn(&Value) -> Option<String>,
+) -> Vec<String> {
     /// The maximum number of values. A longer list does not explain an expression.
     const MAX_LISTED: usize = 16;
     let exprs = evaluation.exprs;
@@ -22,8 +55,9 @@ pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<St
     for traversal in traversals(exprs, expr).into_iter().take(MAX_LISTED) {
         if let Some((id, value)) = evaluation.longest_that_succeeds(traversal)
             && let Some(text) = traversal_text(exprs, id)
+            && let Some(statement) = statement(&value)
         {
-            lines.push(format!("{text} {}", statement(&value)));
+            lines.push(format!("{text} {statement}"));
         }
     }
     lines.sort_unstable();

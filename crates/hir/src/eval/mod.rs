@@ -28,6 +28,7 @@ pub(crate) mod template;
 mod tests;
 pub(crate) mod traversal;
 
+use db::Difference;
 use values::Value;
 
 use crate::{
@@ -70,6 +71,23 @@ pub fn evaluate_with(
     }
     let outcome = evaluation.value(expr);
     evaluation.finish(expr, outcome)
+}
+
+/// The values that explain why a condition does not hold.
+pub struct Explanation {
+    /// Lines such as `var.x is "a"`, without secret and unknown values.
+    pub values: Vec<String>,
+    /// The sides of a comparison, if both may be shown.
+    pub difference: Option<Box<Difference>>,
+}
+
+/// Explains why a condition does not hold.
+pub fn explain_condition(exprs: &Exprs, condition: ExprId, scope: &dyn Scope) -> Explanation {
+    let mut evaluation = evaluation::Evaluation::new(exprs, Some(scope));
+    Explanation {
+        values: describe::known_values_of(&mut evaluation, condition),
+        difference: describe::difference(&mut evaluation, condition).map(Box::new),
+    }
 }
 
 /// Evaluates a constant expression: one without references and function calls.

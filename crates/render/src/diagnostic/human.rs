@@ -24,6 +24,7 @@ use db::{Diagnostic, Related, Severity, Sources};
 
 use crate::{
     diagnostic::excerpt::{Excerpt, Files, Lines},
+    diff,
     style::{Paint, Style, visible, visible_line},
 };
 
@@ -115,6 +116,9 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     let _ = writeln!(text, "  on {path} line {}{context}:", excerpt.start_line);
     push_code(&excerpt.cut(), style, &mut text);
     push_values(&diagnostic.values, style, &mut text);
+    if let Some(lines) = diagnostic.difference.as_ref().and_then(|it| diff::comparison(it, style)) {
+        push_difference(&lines, style, &mut text);
+    }
     text
 }
 
@@ -155,6 +159,16 @@ fn push_values(values: &[String], style: &Style, text: &mut String) {
             .unwrap_or(0);
         let (name, statement) = value.split_at(verb);
         let _ = writeln!(text, "    {rule} {}{statement}", style.paint(Paint::Bold, name));
+    }
+}
+
+/// Writes the lines of a comparison, in the layout of the reference.
+fn push_difference(lines: &str, style: &Style, text: &mut String) {
+    let rule = style.paint(Paint::Dim, "│");
+    let _ = writeln!(text, "    {}", style.paint(Paint::Dim, "├────────────────"));
+    let _ = writeln!(text, "    {rule} {}", style.paint(Paint::Bold, "Diff:"));
+    for line in lines.lines() {
+        let _ = writeln!(text, "    {rule} {line}");
     }
 }
 

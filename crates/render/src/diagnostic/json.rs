@@ -1,6 +1,6 @@
 //! Diagnostics as JSON, in OpenTofu's format.
 
-use db::{Diagnostic, Location, Severity, Sources};
+use db::{Diagnostic, Difference, Location, Severity, Sources};
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -30,6 +30,7 @@ fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
         ("address", diagnostic.address.as_deref().map(Json::from)),
         ("range", diagnostic.location.as_ref().map(|it| range(it, files))),
         ("snippet", snippet(diagnostic, files)),
+        ("difference", diagnostic.difference.as_ref().and_then(|it| difference(it))),
         ("id", Some(diagnostic.id().code().into())),
         ("related", (!related.is_empty()).then_some(Json::Array(related))),
     ])
@@ -67,6 +68,18 @@ fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
         "highlight_end_offset": excerpt.end,
         "values": values,
     }))
+}
+
+/// The two sides of a comparison in the form of a change. `None` if a side is no JSON.
+fn difference(difference: &Difference) -> Option<Json> {
+    let side = |text: &str| serde_json::from_str::<Json>(text).ok();
+    Some(json::object([
+        ("before", Some(side(&difference.left)?)),
+        ("after", Some(side(&difference.right)?)),
+        ("after_unknown", Some(false.into())),
+        ("before_sensitive", Some(false.into())),
+        ("after_sensitive", Some(false.into())),
+    ]))
 }
 
 /// Splits `var.x is 5` into the traversal and the statement. `None` if the text has another form.

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use db::{ByteRange, Diagnostic, Location, Related, Severity, SourceText, Sources, Summary};
+use db::{
+    ByteRange, Diagnostic, Difference, Location, Related, Severity, SourceText, Sources, Summary,
+};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -432,4 +434,50 @@ fn deprecation_warnings_are_shown_once_without_a_count() {
         shown,
         ["deprecated-output: a", "deprecated-output: b", "deprecated-variable: a", grouped]
     );
+}
+
+#[test]
+fn failed_comparison_shows_the_difference_of_its_sides() {
+    let difference = Difference {
+        left: "{\"a\":1,\"b\":[1,2]}".to_owned(),
+        right: "{\"a\":1,\"b\":[1]}".to_owned(),
+    };
+    let diagnostic = Diagnostic {
+        values: vec!["local.full is object with 2 attributes".to_owned()],
+        difference: Some(Box::new(difference)),
+        ..Diagnostic::new(Summary::CHECK_ASSERTION, "Too many.").at(Some(at("local.full", 0)))
+    };
+    check(
+        &diagnostic,
+        &Style::PLAIN,
+        expect![[r#"
+
+        Warning: Check block assertion failed
+
+          on main.tf line 10:
+          10:   secret_name = local.full
+            ├────────────────
+            │ local.full is object with 2 attributes
+            ├────────────────
+            │ Diff:
+            │     {
+            │       ~ b = [
+            │             1,
+            │           - 2,
+            │         ]
+            │         # (1 unchanged attribute hidden)
+            │     }
+
+        Too many.
+    "#]],
+    );
+    let json = diagnostic_json(&diagnostic, &sources());
+    let expected = serde_json::json!({
+        "before": {"a": 1, "b": [1, 2]},
+        "after": {"a": 1, "b": [1]},
+        "after_unknown": false,
+        "before_sensitive": false,
+        "after_sensitive": false,
+    });
+    assert_eq!(json["difference"], expected);
 }

@@ -10,6 +10,7 @@ pub(crate) mod dynamic;
 pub(crate) mod print;
 pub(crate) mod sequence;
 
+use db::Difference;
 use provider::Block;
 use state::{Action, OutputChange, OutputValue, ResourceChange};
 use values::{MarkKind, Path, Step, Str, Value};
@@ -242,6 +243,15 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
         text
     });
     parts.concat()
+}
+
+/// The lines of a comparison of two values; `None` if a side is no JSON.
+pub(crate) fn comparison(difference: &Difference, style: &Style) -> Option<String> {
+    let side = |text: &str| values::json::decode_implied(text.as_bytes()).ok();
+    let (left, right) = (side(&difference.left)?, side(&difference.right)?);
+    let node = dynamic::value(&Change::of_output(&left, &right, Action::Update));
+    let text = Printer { style, temporary: None }.node(&node, 0, Options::default());
+    Some(format!("    {text}"))
 }
 
 fn output_node(change: &OutputChange, show_sensitive: bool) -> Node {
