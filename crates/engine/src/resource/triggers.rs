@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// What an entry of `replace_triggered_by` names.
+/// The meaning of an entry of `replace_triggered_by`.
 struct Trigger {
     resource: AbsResource,
     /// The key of the instance; `None` for all instances.

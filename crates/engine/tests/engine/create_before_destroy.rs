@@ -384,7 +384,7 @@ resource "test_thing" "b" { name = "b-${length(test_thing.a)}" }
 }
 
 #[test]
-fn dependency_that_is_removed_with_the_reference_goes_after_the_replaced_object() {
+fn removed_dependency_is_destroyed_after_the_replaced_object() {
     // Nothing said before that `y` is destroyed late; it follows from the object that depends on it.
     let before = r#"
 resource "test_thing" "y" { name = "y" }
@@ -425,7 +425,7 @@ resource "test_thing" "x" { name = "x" }
 }
 
 #[test]
-fn dependency_that_is_replaced_in_place_of_a_reference_closes_no_cycle() {
+fn replaced_former_dependency_closes_no_cycle() {
     let before = r#"
 resource "test_thing" "y" {
   name = "y"
@@ -559,7 +559,7 @@ fn lost_answer_of_the_creation_keeps_the_old_object() {
 }
 
 #[test]
-fn editing_the_setting_changes_the_plan_of_what_the_resource_depends_on() {
+fn edited_setting_changes_the_plan_of_dependencies() {
     let config = r#"
 resource "test_thing" "a" {
   name = "a"
