@@ -12,6 +12,7 @@ use crate::{
     event::human::summary,
     plan::{
         comment::{self, Section, comment},
+        overview::overview,
         view::PlanView,
     },
     style::{Paint, Style, visible_line},
@@ -111,6 +112,7 @@ fn push_changes(
     let counts = summary(engine::Operation::Plan, &engine::ChangeCounts::of_plan(view.plan));
     let counts = counts.strip_prefix("Plan:").unwrap_or(&counts);
     let _ = writeln!(text, "\n{}{counts}", style.paint(Paint::Bold, "Plan:"));
+    text.push_str(&overview(changes, style));
 }
 
 /// Appends the changed objects, which are rendered on all processors.

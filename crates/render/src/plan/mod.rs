@@ -4,6 +4,7 @@ pub(crate) mod comment;
 pub(crate) mod configuration;
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod overview;
 pub(crate) mod stream;
 #[cfg(test)]
 pub(crate) mod tests;

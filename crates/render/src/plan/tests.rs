@@ -595,3 +595,25 @@ fn large_plan_keeps_its_order_and_its_secrets_in_every_part() {
     assert_eq!(text.matches("(sensitive value)").count(), 200);
     assert!(!text.contains("hunter2"));
 }
+
+#[test]
+fn plan_with_many_changes_ends_with_an_overview() {
+    let change_in = |module: &str, index: usize| {
+        change(&format!("{module}t_secret.a[{index}]"), Action::Create, null(), secret(&[]))
+    };
+    let mut changes: Vec<_> = (0..49).map(|index| change_in("", index)).collect();
+    changes.push(change_in("module.m[0].", 0));
+    let text = |changes: &[_]| rendered(&plan_of(changes.to_vec()), false, &Style::PLAIN);
+    assert!(!text(&changes).contains("Changes by module"));
+    changes.push(change_in("module.m[1].", 0));
+    let text = text(&changes);
+    let (_, overview) = text.split_once("\nPlan: ").expect("has changes");
+    expect![[r#"
+        51 to add, 0 to change, 0 to destroy.
+
+        Changes by module:
+          add
+           49  (root module)
+            2  module.m
+    "#]].assert_eq(overview);
+}
