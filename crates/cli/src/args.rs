@@ -6,6 +6,7 @@ mod json;
 mod options;
 mod parsing;
 mod state;
+mod test;
 mod workspace;
 
 pub(crate) use json::JsonArgs;
@@ -14,6 +15,7 @@ pub(crate) use state::{
     LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
     StateListArgs, StateShowArgs, TaintArgs,
 };
+pub(crate) use test::TestArgs;
 pub(crate) use workspace::{
     WorkspaceCommand, WorkspaceDeleteArgs, WorkspaceNewArgs, WorkspaceSelectArgs,
 };
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Apply(ApplyArgs),
     /// Destroy the objects that are in the state.
     Destroy(ApplyArgs),
+    /// Run the test files of the configuration.
+    Test(TestArgs),
     /// Evaluate expressions interactively.
     Console(ConsoleArgs),
     /// Import an existing object into the state.
@@ -252,6 +256,9 @@ pub(crate) struct InitArgs {
     /// Same as -migrate-state, which never asks for confirmation.
     #[arg(long)]
     pub(crate) force_copy: bool,
+    /// The directory with test files, in addition to the working directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub(crate) test_directory: PathBuf,
 }
 
 #[derive(Args)]
@@ -262,9 +269,12 @@ pub(crate) struct ValidateArgs {
     pub(crate) vars: VarArgs,
     #[command(flatten)]
     pub(crate) json: JsonArgs,
-    /// Accepted for compatibility with scripts. Test files are never loaded.
-    #[arg(long = "no-tests")]
-    pub(crate) _no_tests: bool,
+    /// Leave out test files.
+    #[arg(long)]
+    pub(crate) no_tests: bool,
+    /// The directory with test files, in addition to the working directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub(crate) test_directory: PathBuf,
 }
 
 #[derive(Args)]

@@ -174,6 +174,7 @@ fn dispatch(
             | Command::Apply(_)
             | Command::Destroy(_)
             | Command::Watch(_)
+            | Command::Test(_)
             | Command::Console(_)
             | Command::Lsp(_)
             | Command::State { command: StateCommand::ReplaceProvider(_) }
@@ -199,6 +200,7 @@ fn dispatch(
             it.is_destroy = true;
             operation::apply_command(&session, &it, flags)
         }
+        Command::Test(it) => commands::test::run(&session, &it, flags),
         Command::Console(it) => commands::console::run(&session, &it, &flags),
         Command::Import(it) => commands::import::run(&session, &it, flags),
         Command::Show(it) => commands::show::run(&session, &it),

@@ -26,6 +26,8 @@ pub struct Diagnostic {
     pub detail: String,
     /// The address of the affected object, printed as `with ADDRESS,`.
     pub address: Option<String>,
+    /// The object whose condition failed. `None` for all other problems.
+    pub checked: Option<CheckedObject>,
     /// The location; `None` for problems that no text causes.
     pub location: Option<Location>,
     /// The header of the enclosing block, printed as `in resource "a" "b"`.
@@ -48,6 +50,15 @@ pub struct Difference {
     pub left: String,
     /// The value on the right of `==`.
     pub right: String,
+}
+
+/// The object that a condition belongs to: a resource instance, an output, a variable or a `check` block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedObject {
+    /// The address, such as `module.a.output.b` or `check.c`.
+    pub address: String,
+    /// True if the problem is an error that the `check` block turned into a warning.
+    pub is_demoted: bool,
 }
 
 /// A fix for a problem.
@@ -117,6 +128,7 @@ impl Diagnostic {
             summary,
             detail: detail.into(),
             address: None,
+            checked: None,
             location: None,
             context: None,
             values: Vec::new(),

@@ -19,6 +19,16 @@ pub fn is_json(path: &str) -> bool {
     path.ends_with(".json")
 }
 
+/// The extensions of test files. A file with the first extension hides one with the second and the same stem, and the
+/// same holds for the two that follow.
+pub const TEST_FILE_EXTENSIONS: [&str; 4] =
+    [".tofutest.hcl", ".tftest.hcl", ".tofutest.json", ".tftest.json"];
+
+/// Returns true if the path is that of a test file, which has blocks of its own and belongs to no module.
+pub fn is_test_file(path: &str) -> bool {
+    TEST_FILE_EXTENSIONS.iter().any(|it| path.ends_with(it))
+}
+
 /// Returns true if the path is that of an override file. Such a file changes declarations of other files in its
 /// directory and declares nothing itself.
 pub fn is_override(path: &str) -> bool {

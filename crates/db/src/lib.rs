@@ -14,11 +14,12 @@ pub mod spare;
 pub mod system;
 
 pub use diagnostic::{
-    ByteRange, Diagnostic, Difference, Fix, Location, Related, Severity, SourceText, Sources,
+    ByteRange, CheckedObject, Diagnostic, Difference, Fix, Location, Related, Severity, SourceText,
+    Sources,
 };
 pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
-    is_override, parse,
+    is_override, is_test_file, parse,
 };
 pub use rules::{Rule, Summary};
 pub use spare::SpareInputs;

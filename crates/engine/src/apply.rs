@@ -43,7 +43,7 @@ pub async fn apply(
 ) -> ApplyOutcome {
     enter_phase(RunPhase::Applying);
     if let Err(problem) = check_plan_is_complete(plan) {
-        return ApplyOutcome { state: refreshed, diagnostics: vec![*problem] };
+        return ApplyOutcome { state: refreshed, diagnostics: vec![*problem], assertions: 0 };
     }
     let settings = Settings {
         parallelism: options.parallelism,
@@ -122,7 +122,8 @@ fn finish(applying: &Applying<'_>, clear: impl FnOnce(&mut State)) -> ApplyOutco
     if !failed {
         applying.emit(Event::Summary { operation: Operation::Apply, counts });
     }
-    ApplyOutcome { state, diagnostics }
+    let assertions = applying.report.assertions();
+    ApplyOutcome { state, diagnostics, assertions }
 }
 
 /// Removes all outputs from the state after a destruction, and the data sources that no remaining object depends

@@ -57,5 +57,5 @@ pub async fn import(
     let run = ImportRun::new(walk, ImportOrder { address, id, answers });
     purpose::run(&run).await;
     let diagnostics = run.report.take();
-    ApplyOutcome { state: run.state.take(), diagnostics }
+    ApplyOutcome { state: run.state.take(), diagnostics, assertions: 0 }
 }

@@ -31,6 +31,7 @@
 mod apply;
 pub mod builtin;
 mod cancel;
+mod doubles;
 mod ephemeral;
 mod event;
 mod files;

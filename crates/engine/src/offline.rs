@@ -30,7 +30,10 @@ use crate::{
     request::Environment,
     temp::TempRoot,
     variables::{GivenValue, ValueSource, VariableValues},
-    walk::checks::{condition_result, message_text},
+    walk::{
+        checks::{condition_result, message_text},
+        scope::unknown_run,
+    },
 };
 
 /// A configuration and a state, as the context for expressions. Providers are called only for their functions.
@@ -469,6 +472,11 @@ impl<'a> ModuleScope<'a> {
             ),
             Ref::PathTemp => Value::string(TempRoot::without_plan().of(&ModuleInstance::root())),
             Ref::Workspace => Value::string(self.offline.workspace.clone()),
+            Ref::Output(_) => Value::dynamic(),
+            Ref::Run(name) => {
+                let values = self.offline.values.ok_or(Interrupt::Poisoned)?;
+                values.run(name).cloned().ok_or_else(|| unknown_run(name))?
+            }
             Ref::Applying => Value::bool(false).with_mark(Mark::Ephemeral),
         })
     }

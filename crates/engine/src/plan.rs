@@ -294,7 +294,8 @@ fn finish(
             counts: ChangeCounts::of_plan(&plan),
         });
     }
-    PlanOutcome { plan, refreshed, diagnostics, has_begun: true }
+    let assertions = walk.report.assertions();
+    PlanOutcome { plan, refreshed, diagnostics, has_begun: true, assertions }
 }
 
 /// Sets the previous addresses of the objects in a plan. A memoized change may have the previous address of an
@@ -428,5 +429,5 @@ fn refused(prior: State, options: PlanOptions, what: &str) -> PlanOutcome {
     let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
     let diagnostics = vec![Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail)];
     let plan = Plan { has_errors: true, ..empty_plan(&options) };
-    PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false }
+    PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false, assertions: 0 }
 }

@@ -332,6 +332,13 @@ impl Pool {
         index
     }
 
+    /// Returns the slot of a mocked configuration, whose process is never configured. Adds a user.
+    pub(crate) fn mock_slot(&self, source: ProviderSource, config: Digest) -> SlotIx {
+        let slot = self.unconfigured(source.clone(), config);
+        slot.users.set(slot.users.get() + 1);
+        self.by_config.borrow()[&(source, config)]
+    }
+
     /// The lane of tasks that need a process; `None` if that takes no time to start.
     pub(crate) fn lane(&self, slot: SlotIx) -> Option<Lane> {
         (self.get(slot).source != builtin::source()).then_some(Lane(slot.0))

@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Diagnostic, Summary};
-use hir::Entry;
+use hir::{Entry, item::ProviderConfig};
 use values::Value;
 
 use crate::{
@@ -32,6 +32,9 @@ impl Walk<'_> {
         entry: &Entry,
     ) -> Turn {
         let config = entry.provider_config();
+        if self.mock_of(module, config).is_some() {
+            return self.run_mock_provider(node, module, config);
+        }
         if let Some(expr) = config.for_each {
             self.report_unsupported(entry, expr.into(), "provider instances made by for_each");
             return Turn::Failed;
@@ -69,6 +72,22 @@ impl Walk<'_> {
         // process may have to be started at any time until then.
         let opened = self.needed_by_provider(node);
         self.nodes.facts(node, |it| it.opened = opened);
+        Turn::Done { keeps: true }
+    }
+
+    /// Runs a turn of a provider configuration that a test mocks. The provider validates and upgrades objects, but
+    /// is never configured.
+    fn run_mock_provider(&self, node: NodeIx, module: &ModuleRun, config: &ProviderConfig) -> Turn {
+        let Some(source) = self.provider_source(module, &config.local_name) else {
+            return Turn::Failed;
+        };
+        let alias = config.alias.as_deref().unwrap_or_default();
+        let name = Value::string(format!("mock {}.{alias}", config.local_name));
+        let (digest, version) =
+            self.reuse.memo(|memo| (memo.value_digest(&name), memo.version_of_value(&name)));
+        let slot = self.pool.mock_slot(source, digest);
+        self.set_outcome(node, Outcome::Provider(slot));
+        self.nodes.facts(node, |it| *it = Facts { version, ..Facts::default() });
         Turn::Done { keeps: true }
     }
 

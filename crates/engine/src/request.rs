@@ -102,6 +102,8 @@ pub struct PlanOutcome {
     pub diagnostics: Vec<Diagnostic>,
     /// True if evaluation has started. It does not start if a variable has no value.
     pub has_begun: bool,
+    /// The number of assertions of a test that were evaluated.
+    pub assertions: usize,
 }
 
 /// The outcome of an apply.
@@ -110,6 +112,8 @@ pub struct ApplyOutcome {
     pub state: State,
     /// All diagnostics, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
+    /// The number of assertions of a test that were evaluated.
+    pub assertions: usize,
 }
 
 impl PlanOutcome {

@@ -13,6 +13,8 @@ use values::{Str, Value, convert::ConvertError};
 #[derive(Clone, Default)]
 pub struct VariableValues {
     values: BTreeMap<Str, GivenValue>,
+    /// The outputs of earlier runs of a test, by the name of the run.
+    runs: BTreeMap<Str, Value>,
 }
 
 /// A value with its source.
@@ -91,6 +93,16 @@ impl VariableValues {
     /// Returns the value of a variable; `None` if it has none.
     pub fn get(&self, name: &str) -> Option<&GivenValue> {
         self.values.get(name)
+    }
+
+    /// Sets the outputs of an earlier run of a test, as an object.
+    pub fn set_run(&mut self, name: impl Into<Str>, outputs: Value) {
+        self.runs.insert(name.into(), outputs);
+    }
+
+    /// Returns the outputs of an earlier run of a test; `None` if there is no such run.
+    pub fn run(&self, name: &str) -> Option<&Value> {
+        self.runs.get(name)
     }
 
     /// The names and values, sorted by name.

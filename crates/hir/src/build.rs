@@ -51,6 +51,7 @@ impl ProgramButLocals {
             sources: sources(db, &directories),
             overrides: Arc::new(build.overrides(&directories)),
             explanations: Arc::default(),
+            doubles: Arc::default(),
         })
     }
 
@@ -275,6 +276,7 @@ impl<'db> Build<'db> {
             versions: BTreeMap::new(),
             providers: BTreeMap::new(),
             checks: BTreeMap::new(),
+            assertions: None,
             others: self.others(directory),
             provider_sources: BTreeMap::new(),
             configuration_aliases: BTreeMap::new(),

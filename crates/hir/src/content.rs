@@ -207,7 +207,7 @@ pub(crate) fn header_around(db: &dyn Db, block: Block, place: TextRange) -> Opti
 /// The block headers of a file in the JSON syntax, each with the range of its block.
 #[salsa::tracked(returns(ref), no_eq, lru = 16)]
 fn json_headers(db: &dyn Db, block: Block) -> Box<[(TextRange, String)]> {
-    json::headers(block.text(db)).into()
+    json::headers(block.text(db), block.file(db).path(db)).into()
 }
 
 /// The items of a block, without ranges.

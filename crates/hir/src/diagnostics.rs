@@ -463,6 +463,7 @@ fn from_item(
     let fix = problem.fix.as_ref();
     let fix = fix.zip(place).and_then(|(fix, (block, range))| places.fix(db, block, range, fix));
     Diagnostic {
+        checked: None,
         fix,
         summary: problem.summary.clone(),
         detail: detail_with_current_values(db, workspace, problem),

@@ -100,7 +100,8 @@ pub struct Exprs {
 }
 
 impl Exprs {
-    pub(crate) fn new(arena: Vec<Expr>, symbols: Vec<Str>) -> Exprs {
+    /// The expressions of an item that is made from parts of others.
+    pub fn new(arena: Vec<Expr>, symbols: Vec<Str>) -> Exprs {
         let is_call =
             |it: &Expr| matches!(it, Expr::Call(call) if call.name.starts_with("provider::"));
         let calls_providers = arena.iter().any(is_call);
@@ -358,6 +359,10 @@ pub enum Ref {
     /// `terraform.applying`, `tofu.applying`: an ephemeral bool, true during apply, as the ephemeral resources RFC
     /// defines.
     Applying,
+    /// `output.name`: an output of the root module. Only in test files.
+    Output(Str),
+    /// `run.name`: the outputs of an earlier run of the test file. Only in test files.
+    Run(Str),
 }
 
 /// Formats a reference as in the source. `terraform.` also stands for `tofu.`.
@@ -378,6 +383,8 @@ impl fmt::Display for Ref {
             Ref::PathTemp => f.write_str("path.temp"),
             Ref::Workspace => f.write_str("terraform.workspace"),
             Ref::Applying => f.write_str("terraform.applying"),
+            Ref::Output(name) => write!(f, "output.{name}"),
+            Ref::Run(name) => write!(f, "run.{name}"),
         }
     }
 }

@@ -7,7 +7,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use values::{Path, Str, Type, Value};
 
-use crate::expr::{ExprId, Exprs, NodeId, Ref, SymbolId};
+use crate::{
+    expr::{ExprId, Exprs, NodeId, Ref, SymbolId},
+    test_item::{TestItem, TestRun},
+};
 
 /// A declaration of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +62,8 @@ pub enum ItemKind {
     Removed(Box<Removed>),
     /// `import {}`
     Import(Box<Import>),
+    /// A declaration of a test file.
+    Test(TestItem),
     /// A block type that the language has but the engine ignores (`language`).
     Other(Str),
 }
@@ -638,6 +643,16 @@ macro_rules! accessors {
             )*
         }
     };
+}
+
+impl ItemKind {
+    /// The declaration, if it is a `run` block of a test file.
+    pub fn as_run(&self) -> Option<&TestRun> {
+        match self {
+            ItemKind::Test(TestItem::Run(it)) => Some(it),
+            _ => None,
+        }
+    }
 }
 
 accessors! {

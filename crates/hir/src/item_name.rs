@@ -63,7 +63,7 @@ impl ItemName {
             ItemKind::Moved(_) => ItemName::Moved,
             ItemKind::Removed(_) => ItemName::Removed,
             ItemKind::Import(_) => ItemName::Import,
-            ItemKind::Other(_) => ItemName::Other,
+            ItemKind::Other(_) | ItemKind::Test(_) => ItemName::Other,
         }
     }
 }

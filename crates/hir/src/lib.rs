@@ -5,7 +5,7 @@
 //!
 //! | layer | knows |
 //! |---|---|
-//! | [`item`], [`expr`], [`item_name`] | the declarations of a block, without ranges |
+//! | [`item`], [`test_item`], [`expr`], [`item_name`] | the declarations of a block, without ranges |
 //! | [`lower`] | how syntax becomes items |
 //! | [`content`] | the items, names and source maps of one block, as queries |
 //! | [`symbols`], [`names`] | the declarations of a module by name |
@@ -50,6 +50,8 @@ pub mod secret_message;
 pub mod statics;
 pub mod suggest;
 pub mod symbols;
+pub mod test_file;
+pub mod test_item;
 pub mod unsupported;
 pub mod variables_file;
 pub mod workspace;

@@ -15,6 +15,7 @@ use values::Str;
 use crate::{
     expr::{At, Expr, Literal},
     item::{Check, Item, ModuleCall, Output, ProviderConfig, Resource, Variable},
+    test_item::{MockProvider, ObjectOverride},
 };
 
 /// A module directory of the program; an index into [`Program::modules`].
@@ -36,6 +37,18 @@ pub struct Program {
     /// The analysis's hints about values that may be ephemeral where they must not be, with the chain from the
     /// ephemeral declaration.
     pub explanations: Arc<Explanations>,
+    /// The objects that a test replaces. Empty outside of tests.
+    pub doubles: Arc<TestDoubles>,
+}
+
+/// The objects that a test replaces: mocked provider configurations and overridden objects. Overridden modules are
+/// replaced in the program itself.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct TestDoubles {
+    /// The mocked provider configurations of the root module, by local name and alias.
+    pub mocks: BTreeMap<(Str, Option<Str>), Arc<MockProvider>>,
+    /// The overridden objects. A target occurs once.
+    pub overrides: Vec<ObjectOverride>,
 }
 
 /// The hints of the analysis that have related locations, by their own location.
@@ -91,6 +104,8 @@ pub struct Module {
     pub providers: BTreeMap<(Str, Option<Str>), Entry>,
     /// The `check` blocks.
     pub checks: BTreeMap<Str, Entry>,
+    /// The `run` block of a test whose assertions are evaluated. `None` outside of tests.
+    pub assertions: Option<Entry>,
     /// The `moved`, `removed` and `import` blocks, each kind in source order.
     pub others: Vec<Entry>,
     /// The source of each local provider name, declared or implied.

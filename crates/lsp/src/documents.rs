@@ -46,6 +46,11 @@ pub(crate) fn is_variables_file(path: &str) -> bool {
     path.ends_with(".tfvars") || path.ends_with(".tfvars.json")
 }
 
+/// Returns true if a file is part of no module, but has problems of its own: a variables file or a test file.
+pub(crate) fn is_standalone(path: &str) -> bool {
+    is_variables_file(path) || db::is_test_file(path)
+}
+
 /// The text after a change from the client.
 pub(crate) fn edited(
     text: &str,

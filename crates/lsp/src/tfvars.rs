@@ -1,10 +1,11 @@
-//! Files that are not part of a module: open variables files, and files that the database rejects.
+//! Files that are not part of a module: open variables files and test files, and files that the database rejects.
 //!
 //! **Invariant:** a variables file comes from the editor only. The server never reads one from the disk, because
 //! it may hold secrets.
 
 use std::collections::BTreeSet;
 
+use hir::test_file;
 use ide::{Module, VariablesFile};
 use tower_lsp_server::ls_types::Diagnostic;
 
@@ -41,10 +42,21 @@ pub(crate) fn paths(snapshot: &Snapshot) -> BTreeSet<String> {
     snapshot.rejected.keys().chain(open.map(|(path, _)| path)).cloned().collect()
 }
 
+/// The diagnostics of an open test file. `None` if the path is not one.
+fn test_file_problems(snapshot: &Snapshot, path: &str) -> Option<Vec<Diagnostic>> {
+    let text = snapshot.documents.get(path)?.text.as_deref().filter(|_| db::is_test_file(path))?;
+    let lines = Lines::of_text(text.to_owned(), snapshot.encoding);
+    let problems = test_file::read(path, text.as_bytes()).problems;
+    Some(Converter::with_lines(snapshot, path, lines).diagnostics(&problems))
+}
+
 /// The diagnostics of a file outside of modules.
 pub(crate) fn problems(snapshot: &Snapshot, path: &str) -> Vec<Diagnostic> {
     if let Some(rejected) = snapshot.rejected.get(path) {
         return Converter::new(snapshot).diagnostics(rejected);
+    }
+    if let Some(found) = test_file_problems(snapshot, path) {
+        return found;
     }
     let Some((file, lines)) = variables_file(snapshot, path) else { return Vec::new() };
     Converter::with_lines(snapshot, path, lines).diagnostics(&file.problems())

@@ -17,7 +17,7 @@ use crate::{
         migration::{self, OnChange},
     },
     session::{self, Failure, LOCK_FILE, Session},
-    store,
+    store, test,
     view::{LockFileChange, Notice},
 };
 
@@ -41,6 +41,8 @@ pub struct InitOptions {
     pub reconfigure: bool,
     /// True if states are copied to the place that the configuration names.
     pub migrate_state: bool,
+    /// The directory with test files. The providers of the modules that they run are installed too.
+    pub test_directory: PathBuf,
 }
 
 /// Prepares a root module for all other operations.
@@ -83,7 +85,8 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     }
     session.view.notice(&Notice::InitializingProviders);
     let state = present_state(session, &project, place);
-    let requirements = session.requirements(&project, state.as_ref());
+    let mut requirements = session.requirements(&project, state.as_ref());
+    test::add_requirements(session, &options.test_directory, &mut requirements);
     let config = session.cli_config()?;
     let mut sources = session.sources(config)?;
     if !options.plugin_dirs.is_empty() {

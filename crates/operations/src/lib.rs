@@ -45,6 +45,7 @@ mod schema_cache;
 pub mod session;
 pub mod store;
 pub mod temp;
+pub mod test;
 pub mod validate;
 pub mod variables;
 mod verdicts;

@@ -1,17 +1,32 @@
 //! The operation `validate`.
 
-use std::{mem::ManuallyDrop, sync::Arc};
+use std::{mem::ManuallyDrop, path::Path, sync::Arc};
 
 use db::{Diagnostic, Rule, Sources};
 
 use crate::{
     offline::{self, Analysis},
     session::{Failure, Session, loading::Loaded},
+    test,
     variables::{self, flag::VarFlag},
 };
 
-/// Checks the configuration, and returns what was found with the source texts.
-pub fn validate(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sources) {
+/// Checks the configuration, and the test files in the working directory and in `tests` unless it is `None`. Returns
+/// what was found with the source texts.
+pub fn validate(
+    session: &Session,
+    flags: &[VarFlag],
+    tests: Option<&Path>,
+) -> (Vec<Diagnostic>, Sources) {
+    let (mut diagnostics, sources) = configuration(session, flags);
+    let Some(directory) = tests else { return (diagnostics, sources) };
+    let (of_tests, texts) = test::problems(session, directory);
+    diagnostics.extend(of_tests);
+    let files = sources.files.iter().chain(texts.files.iter()).cloned();
+    (diagnostics, Sources { files: files.collect() })
+}
+
+fn configuration(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sources) {
     let mut loaded = match session.load_with_values(None, flags) {
         Ok(loaded) => loaded,
         Err(Failure::Diagnostics(diagnostics, sources)) => return (diagnostics, sources),

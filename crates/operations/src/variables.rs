@@ -70,6 +70,40 @@ pub fn collect_all(
     Ok((values, diagnostics))
 }
 
+/// Collects the values for the runs of a test: from the environment, from the automatic files of the working
+/// directory and then of the test directory, and from the flags. Values of undeclared variables are ignored, because
+/// another module of the test may declare them.
+pub fn collect_for_test(
+    session: &Session,
+    variables: &Named<Str>,
+    flags: &[VarFlag],
+    directory: &Path,
+) -> (VariableValues, Vec<Diagnostic>) {
+    let mut collect = Collect::new(session, variables);
+    collect.environment();
+    collect.automatic_files(Path::new("."));
+    if session.system.is_directory(directory) {
+        collect.automatic_files(directory);
+    }
+    collect.flags(flags);
+    collect.undeclared.clear();
+    collect.diagnostics.retain(|it| it.summary != Summary::UNDECLARED_VARIABLE);
+    collect.end()
+}
+
+/// The masked texts of the variables files of a test, for diagnostics.
+pub fn test_file_sources(
+    session: &Session,
+    flags: &[VarFlag],
+    directory: &Path,
+) -> Vec<SourceText> {
+    let mut sources = file_sources(session, flags);
+    let automatic = automatic_files(session, directory).unwrap_or_default();
+    let masked_file = |path: &PathBuf| masked(path, session.system.read_file(path).ok()?);
+    sources.extend(automatic.iter().filter_map(masked_file));
+    sources
+}
+
 /// Errors of files and flags that set variables, regardless of the values. `validate` needs no values.
 pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
     let mut collect = Collect::new(session, &module.variables);
@@ -241,7 +275,11 @@ impl<'a> Collect<'a> {
 
     fn all_sources(&mut self, flags: &[VarFlag]) {
         self.environment();
-        self.automatic_files();
+        self.automatic_files(Path::new("."));
+        self.flags(flags);
+    }
+
+    fn flags(&mut self, flags: &[VarFlag]) {
         for flag in flags {
             match flag {
                 VarFlag::Value(text) => self.flag(text),
@@ -264,11 +302,16 @@ impl<'a> Collect<'a> {
         }
     }
 
-    fn automatic_files(&mut self) {
-        let names = match automatic_files(self.session) {
+    fn automatic_files(&mut self, directory: &Path) {
+        let names = match automatic_files(self.session, directory) {
             Ok(names) => names,
             Err(error) => {
-                let detail = format!("The working directory cannot be read: {error}.");
+                let detail = match directory == Path::new(".") {
+                    true => format!("The working directory cannot be read: {error}."),
+                    false => {
+                        format!("The directory {} cannot be read: {error}.", directory.display())
+                    }
+                };
                 self.error(Summary::UNREADABLE_DIRECTORY, detail);
                 return;
             }
@@ -391,17 +434,21 @@ impl TextSource {
     }
 }
 
-/// The variables files that are loaded automatically. A later one overrides an earlier one.
-pub fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
+/// The variables files of a directory that are loaded automatically. A later one overrides an earlier one.
+pub fn automatic_files(session: &Session, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let is_automatic =
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
-    let entries = session.system.list_directory(Path::new("."))?;
+    let entries = session.system.list_directory(directory)?;
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
     let files: BTreeSet<String> = files.collect();
     let named = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned);
     let named = named.into_iter().filter(|name| files.contains(name));
     let automatic = files.iter().filter(|name| is_automatic(name)).cloned();
-    Ok(named.chain(automatic).map(PathBuf::from).collect())
+    let path = |name: String| match directory == Path::new(".") {
+        true => PathBuf::from(name),
+        false => directory.join(name),
+    };
+    Ok(named.chain(automatic).map(path).collect())
 }
 
 /// The error for a text that cannot be parsed as a value. It contains neither the text nor the message of the
@@ -458,7 +505,7 @@ pub fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
 /// The masked texts of variables files, so that diagnostics have line numbers but show no content.
 pub fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
     // Ignore a failed directory listing, which was already reported.
-    let automatic = automatic_files(session).unwrap_or_default();
+    let automatic = automatic_files(session, Path::new(".")).unwrap_or_default();
     let automatic =
         automatic.iter().filter_map(|path| masked(path, session.system.read_file(path).ok()?));
     let named = flags.iter().filter_map(|flag| match flag {

@@ -110,6 +110,22 @@ impl Project {
         Project::load_into(FrozenDatabase::default(), system, root, manifest).map(UnsetProject)
     }
 
+    /// Loads the module in the directory with the display path `path` as a root module, for a test that runs it on
+    /// its own. Other display paths stay relative to `base`.
+    ///
+    /// # Errors
+    /// Fails if the directory cannot be listed.
+    pub fn load_module(
+        system: Arc<dyn System>,
+        base: PathBuf,
+        path: &str,
+        manifest: Manifest,
+    ) -> std::io::Result<UnsetProject> {
+        let mut tree = SourceTree::new(FrozenDatabase::default(), system, base);
+        let workspace = tree.add_root(path, manifest)?;
+        Ok(UnsetProject(Project { tree, workspace }))
+    }
+
     fn load_into(
         db: impl Handle + 'static,
         system: Arc<dyn System>,

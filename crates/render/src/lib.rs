@@ -28,6 +28,7 @@ mod plan;
 mod schema_json;
 mod state;
 mod style;
+mod test;
 mod type_text;
 mod value;
 mod watch;
@@ -55,6 +56,18 @@ pub use crate::{
     schema_json::providers_schema_json,
     state::{StateJson, provider_replacement, resource_instance, state, state_json},
     style::{Style, visible},
+    test::{
+        InterruptedModule, InterruptedTest, LeftObjects, TestCounts, TestPlace, TestStatus,
+        human::{
+            test_cleanup_failed, test_conclusion, test_file, test_interrupted, test_left, test_run,
+        },
+        json::{
+            test_abstract_json, test_cleanup_json, test_diagnostics_json, test_file_json,
+            test_interrupted_json, test_plan_json, test_run_json, test_state_json,
+            test_summary_json,
+        },
+        junit::{JunitCase, JunitSuite, junit_xml},
+    },
     type_text::type_text,
     value::value,
     watch::{

@@ -65,8 +65,8 @@ const TABLE: &[Row] = &[
     row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. No `render` and no `clap`: an operation has no terminal.
-    row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "plugin",
-                        "project", "provider", "providers", "state", "syntax", "values"], &[]),
+    row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "parallel",
+                        "plugin", "project", "provider", "providers", "state", "syntax", "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
     // tests/differential: runs the executable and another one, and compares their output.

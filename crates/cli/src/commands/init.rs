@@ -19,6 +19,7 @@ pub(crate) fn run(session: &CommandSession, args: &InitArgs) -> Result<Exit, Fai
         get: args.get,
         reconfigure: args.reconfigure,
         migrate_state: args.migrate_state || args.force_copy,
+        test_directory: args.test_directory.clone(),
     };
     init::init(session, &options)?;
     Ok(Exit::Success)

@@ -13,6 +13,7 @@ pub(crate) mod providers;
 pub(crate) mod show;
 pub(crate) mod state;
 pub(crate) mod taint;
+pub(crate) mod test;
 pub(crate) mod validate;
 pub(crate) mod version;
 pub(crate) mod watch;

@@ -11,7 +11,8 @@ pub(crate) fn run(
     args: &ValidateArgs,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
-    let (diagnostics, sources) = validate::validate(session, flags);
+    let tests = (!args.no_tests).then_some(&*args.test_directory);
+    let (diagnostics, sources) = validate::validate(session, flags, tests);
     let shown: Vec<Diagnostic> =
         diagnostics.into_iter().filter(|it| it.severity() != Severity::Hint).collect();
     let failed = shown.iter().any(Diagnostic::is_error);

@@ -9,6 +9,7 @@ const MARK: &str = "(not supported yet)";
 const COMMANDS: &[&[&str]] = &[
     &["init"],
     &["validate"],
+    &["test"],
     &["fmt"],
     &["plan"],
     &["watch"],

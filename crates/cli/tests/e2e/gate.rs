@@ -137,12 +137,19 @@ const ROWS: &[Row] = &[
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
-    all(&["init", "-reconfigure"]),
+    all(&["init", "-reconfigure", "-test-directory=checks"]),
     all(&["init", "-backend-config=path=terraform.tfstate"]),
     all(&["init", "-migrate-state", "-force-copy"]),
     all(&["validate", "-no-tests", "-consolidate-warnings=false", "-consolidate-errors"])
         .shows(&["Success!"]),
-    all(&["validate", "-json"]).shows(&["\"valid\": true"]),
+    all(&["validate", "-json", "-test-directory=checks"]).shows(&["\"valid\": true"]),
+    all(&["test", "-verbose", "-parallelism=2", "-test-directory=checks", "-junit-xml=report.xml"])
+        .exits(1)
+        .shows(&["run \"mocked\"... fail", "run \"planned\"... fail"]),
+    all(&["test", "-json-into=test.jsonl", "-filter=checks/none.tftest.hcl"]),
+    all(&["test", "-json", "-filter=secret.tftest.hcl"])
+        .exits(1)
+        .shows(&["\"type\":\"test_summary\""]),
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
     around(&["fmt", "-check"]),
     around(&["metadata", "functions", "-json"]).shows(&["\"ephemeralasnull\""]),
@@ -235,6 +242,28 @@ const ROWS: &[Row] = &[
         .shows(&["9 destroyed"]),
 ];
 
+/// A test whose assertion fails, with secrets in the condition and in the message.
+const TEST: &str = r#"
+variables {
+  secrets_version = 1
+}
+run "planned" {
+  command = plan
+  assert {
+    condition     = var.from_flag == "nothing" || length(local.mixed) < 0
+    error_message = "it is ${var.from_flag}"
+  }
+}
+"#;
+
+/// A test of the same configuration with a mocked provider.
+const MOCKED_TEST: &str = r#"
+mock_provider "playground" {}
+run "mocked" {
+  command = plan
+}
+"#;
+
 /// Resources whose provider returns secrets, when the first one is imported and when the unconfirmed creation of
 /// the second one is adopted.
 const MORE: &str = r#"
@@ -257,6 +286,8 @@ fn no_command_prints_or_writes_a_secret() {
     let mut everywhere = Everywhere::new();
     let outside = tempfile::tempdir().expect("a directory can be made");
     let mut left_open = 0;
+    everywhere.bench.write("everywhere/secret.tftest.hcl", TEST);
+    everywhere.bench.write("everywhere/checks/mocked.tftest.hcl", MOCKED_TEST);
     for row in ROWS {
         if row.arguments.starts_with(&["import"]) {
             everywhere.bench.write("everywhere/more.tf", MORE);

@@ -54,6 +54,8 @@ mod state_edits;
 mod statics;
 mod temp;
 mod terraform;
+mod test_command;
+mod test_doubles;
 mod tofu;
 mod torture;
 mod validate;

@@ -48,13 +48,15 @@ pub enum Group {
     State,
     /// Plans, applies and their conditions.
     Runs,
+    /// Test files, mocks and the command `test`.
+    Tests,
     /// Options, input, and files that the command line names.
     CommandLine,
 }
 
 impl Group {
     /// All groups, in the order of the index.
-    pub const ALL: [Group; 11] = [
+    pub const ALL: [Group; 12] = [
         Group::Syntax,
         Group::Blocks,
         Group::References,
@@ -65,6 +67,7 @@ impl Group {
         Group::Refactoring,
         Group::State,
         Group::Runs,
+        Group::Tests,
         Group::CommandLine,
     ];
 
@@ -81,6 +84,7 @@ impl Group {
             Group::Refactoring => "Import, moved and removed",
             Group::State => "State, backends and locks",
             Group::Runs => "Plans and applies",
+            Group::Tests => "Tests",
             Group::CommandLine => "Command line and input",
         }
     }
@@ -162,8 +166,14 @@ impl Summary {
         self.severity == Severity::Error
     }
 
+    /// Returns the summary as an error. A test fails by the problems of `check` blocks, which other commands only
+    /// warn about.
+    pub fn in_test(self) -> Summary {
+        Summary { severity: Severity::Error, ..self }
+    }
+
     /// Returns the summary with this severity, or with its own if that is lower. A problem that does not stop the
-    /// run, or that the analysis is not sure of, is lowered. No problem can be raised.
+    /// run, or that the analysis is not sure of, is lowered.
     pub fn at_most(self, severity: Severity) -> Summary {
         Summary { severity: self.severity.max(severity), ..self }
     }

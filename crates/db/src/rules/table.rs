@@ -581,6 +581,43 @@ rules! {
         ValidationFailed "validation-failed": VALIDATION_FAILED Error "Invalid value for variable";
         ZeroAsserts "zero-asserts": ZERO_ASSERTS Error "Zero assert blocks";
     }
+    Tests {
+        ExpectFailures "expect-failures":
+            MISSING_EXPECTED_FAILURE Error "Missing expected failure",
+            INVALID_EXPECT_FAILURES Error "Invalid `expect_failures` reference",
+            INVALID_TEST_VARIABLE Warning "Invalid Variable in test file";
+        TestAssertion "test-assertion":
+            TEST_ASSERTION Error "Test assertion failed", UNKNOWN_TEST_CONDITION Error "Unknown condition run",
+            INVALID_TEST_CONDITION Error "Invalid condition run",
+            TEST_CHECK_ASSERTION Error "Check block assertion failed";
+        TestDouble "test-double":
+            duplicate_double(kind) Error "Duplicated `{kind}` block",
+            DOUBLE_NO_OBJECT Error "Object expected", DOUBLE_ALIAS Error "Invalid mock provider configuration alias",
+            double_module_missing(module) Error "Module not found: {module}",
+            double_resource_missing(resource) Error "Resource not found: {resource}",
+            double_of_other_mode(mode, kind) Error "Unsupported `{mode}` target in `{kind}` block",
+            double_output_missing(output) Warning "Output not found: {output}",
+            double_in_file_and_run(kind) Warning "Multiple `{kind}` blocks for the same address",
+            INVALID_DOUBLE_TARGET Error "Invalid address";
+        TestFileSelection "test-file-selection":
+            UNKNOWN_TEST_FILE Warning "Unknown test file", NO_TESTS Warning "No tests were found",
+            UNREADABLE_TEST_FILE Error "Failed to read test file",
+            JUNIT_REPORT Error "Failed to write the JUnit report";
+        TestInterrupted "test-interrupted": TEST_INTERRUPTED Error "Test interrupted";
+        TestLeftovers "test-leftovers": TEST_STATE_NOT_SAVED Error "Failed to persist state";
+        TestModule "test-module":
+            MISSING_TEST_SOURCE Error "Missing \"source\" attribute for module block",
+            TEST_MODULE_NOT_LOADED Error "Module not installed";
+        TestProvider "test-provider":
+            missing_test_provider(address) Error "Missing provider definition for {address}";
+        TestRunBlock "test-run-block":
+            INVALID_TEST_COMMAND Error "Invalid \"command\" keyword",
+            INVALID_TEST_MODE Error "Invalid \"mode\" keyword",
+            INCOMPATIBLE_PLAN_OPTIONS Error "Incompatible plan options",
+            multiple_test_blocks(kind) Error "Multiple \"{kind}\" blocks",
+            DUPLICATE_RUN Warning "Duplicate run block",
+            UNDECLARED_TEST_REFERENCE Error "Reference to unknown object";
+    }
     CommandLine {
         CliConfig "cli-config":
             cli_config_fault(words) Error "{words}" as "Unable to open CLI configuration file"

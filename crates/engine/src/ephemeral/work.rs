@@ -150,7 +150,8 @@ impl Walk<'_> {
         let text = address.to_string();
         let body = &entry.resource().body;
         let type_name = Str::from(address.resource.type_name.as_str());
-        let provider = self.provider(self.provider_node(node).ok_or(Failed)?).await?;
+        let provider_node = self.provider_node(node).ok_or(Failed)?;
+        let provider = self.ephemeral_provider(provider_node, address).await?;
         let request =
             ValidateRequest { type_name: type_name.clone(), config: configured.config.clone() };
         let found = provider.validate_ephemeral_config(request).await;

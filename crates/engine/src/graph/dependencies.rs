@@ -243,7 +243,7 @@ pub(super) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
 /// because they may depend on the call.
 fn everything_in(tree: &ConfigTree, module: TreeIx) -> impl Iterator<Item = ConfigNode> {
     let counts = |declared: &Declared| match declared {
-        Declared::Check(_) | Declared::Provider(_) => false,
+        Declared::Check(_) | Declared::Assertions(_) | Declared::Provider(_) => false,
         Declared::Expand(entry) | Declared::Resource(entry) => entry.resource().in_check.is_none(),
         _ => true,
     };

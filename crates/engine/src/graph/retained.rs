@@ -58,7 +58,7 @@ fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
             let node = ConfigNode { module, local: local as u32 };
             match declared {
                 Declared::Output(_) if module == TreeIx::ROOT => found.push(node),
-                Declared::Check(_) => found.push(node),
+                Declared::Check(_) | Declared::Assertions(_) => found.push(node),
                 Declared::Variable(it) if !it.variable().validations.is_empty() => found.push(node),
                 Declared::Call(entry, _) => {
                     modules.extend(tree.child(module, &entry.module_call().name));
@@ -75,7 +75,7 @@ fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     let declared = |it: ConfigNode| &tree.template(it.module).nodes[it.local as usize];
     let reports = match declared(node) {
         Declared::Output(_) => node.module == TreeIx::ROOT,
-        Declared::Check(_) => true,
+        Declared::Check(_) | Declared::Assertions(_) => true,
         _ => false,
     };
     let is_resource =

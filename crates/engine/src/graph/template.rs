@@ -7,7 +7,7 @@ use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 
 use addr::ResourceMode;
 use hir::{
-    Entry, ExprId, Program,
+    Entry, ExprId, Program, Ref,
     item::{RefPlace, RefTarget, Repetition, Resource, StaticRef, Variable},
     program::{Module, ModuleId},
 };
@@ -43,6 +43,8 @@ pub(crate) enum Declared {
     Provider(Entry),
     /// A `check` block.
     Check(Entry),
+    /// The assertions of a `run` block of a test.
+    Assertions(Entry),
 }
 
 /// An edge inside of a template.
@@ -247,6 +249,9 @@ impl Template {
             let Declared::Check(old) = nodes.next()? else { return None };
             nodes.replace(old, entry, |old| old.check().name == *name)?;
         }
+        if module.assertions.is_some() {
+            return None;
+        }
         nodes.next().is_none().then_some(nodes.renewal)
     }
 
@@ -315,6 +320,9 @@ impl Template {
         for entry in module.checks.values() {
             self.push(Declared::Check(entry.clone()));
         }
+        if let Some(entry) = &module.assertions {
+            self.push(Declared::Assertions(entry.clone()));
+        }
     }
 
     fn add_call(&mut self, name: &Str, entry: &Entry, callee: ModuleId, program: &Program) {
@@ -360,6 +368,10 @@ impl Template {
             | Declared::Local(entry)
             | Declared::Output(entry)
             | Declared::Provider(entry) => self.item_edges(node, &entry.item.refs),
+            Declared::Assertions(entry) => {
+                let refs = entry.item.refs.iter().filter(|it| it.place == RefPlace::Condition);
+                refs.for_each(|it| self.reference(node, it));
+            }
             Declared::Check(entry) => {
                 self.item_edges(node, &entry.item.refs);
                 // A check whose data source failed is not evaluated, even if its conditions do not refer to that
@@ -464,6 +476,7 @@ impl Template {
             RefTarget::ModuleOutput(call, _) | RefTarget::Module(call) => {
                 Some(self.calls.get(call)?.done)
             }
+            RefTarget::Ambient(Ref::Output(name)) => self.outputs.get(name).copied(),
             RefTarget::Ambient(_) => None,
         }
     }

@@ -71,7 +71,7 @@ impl Applying<'_> {
         each: &Each,
         ordered: &ResourceChange,
     ) -> Result<Made, Failed> {
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider_for(subject).await?;
         let creates_first = ordered.change.action == Action::CreateThenDelete;
         // The old object is no longer the current one when the new one is created.
         let prior = if creates_first { None } else { self.present(subject)? };

@@ -21,7 +21,7 @@ use crate::{
     },
     runs::{applying::Applying, planning::Planning},
     schedule::Failed,
-    walk::{context::Walk, instances::Each},
+    walk::{context::Walk, instances::Each, value_nodes::prefixed},
 };
 
 impl Planning<'_> {
@@ -54,7 +54,7 @@ impl Planning<'_> {
             }
             Some(reason) => (self.defer_data(&subject, &config, reason), true),
             None => {
-                let provider = self.provider(subject.provider_node).await?;
+                let provider = self.provider_for(&subject).await?;
                 let value = self.read_data(&subject, &*provider, entry, &config).await?;
                 let object = self.data_object(&subject, &value, &config)?;
                 (Planned { change: None, drift: None, refreshed: Some(object), value }, true)
@@ -89,7 +89,7 @@ impl Planning<'_> {
         entry: &Entry,
         config: &Value,
     ) -> Result<(Planned, bool), Failed> {
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider_for(subject).await?;
         let reason = Reason::ReadBecauseCheckNested;
         let Ok(value) = self.read_nested(subject, &*provider, entry, config).await else {
             return Ok((self.defer_data(subject, config, reason), false));
@@ -152,7 +152,7 @@ impl Applying<'_> {
                 self.report_about(&subject.text, Summary::UNKNOWN_DATA_CONFIG, detail);
                 return Err(Failed);
             }
-            let provider = self.provider(subject.provider_node).await?;
+            let provider = self.provider_for(&subject).await?;
             if entry.resource().in_check.is_some() {
                 return self.apply_nested(&subject, &*provider, entry, each, &config).await;
             }
@@ -197,7 +197,8 @@ impl Walk<'_> {
         config: &Value,
     ) -> Result<Value, Failed> {
         let Some(check) = &entry.resource().in_check else { return Err(Failed) };
-        self.report.begin_check(&subject.text);
+        let module = self.module(subject.module).address.to_string();
+        self.report.begin_check(&subject.text, &prefixed(&module, &format!("check.{check}")));
         let result = self.read_data(subject, provider, entry, config).await;
         let faults = self.report.end_check(&subject.text);
         if result.is_err() {

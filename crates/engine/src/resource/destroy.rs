@@ -44,7 +44,7 @@ impl Applying<'_> {
             return Ok(());
         }
         let value = self.object_value(&subject, &object)?;
-        let provider = self.provider(provider_node).await?;
+        let provider = self.provider_for(&subject).await?;
 
         let action = ApplyAction::Delete;
         let id = object_id(&value);

@@ -77,7 +77,7 @@ impl Planning<'_> {
         each: &Each,
         config: &Value,
     ) -> Result<Planned, Failed> {
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider_for(subject).await?;
         let prior = self.read_prior(subject, &*provider).await?;
         let is_triggered =
             self.answered(|| self.triggers_replacement(subject, entry, each)).await?;
@@ -190,7 +190,7 @@ impl Planning<'_> {
     pub(crate) async fn read_gone(&self, subject: &Subject) -> Result<Option<Gone>, Failed> {
         let opened = self.nodes.facts(subject.node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider_for(subject).await?;
         let prior = self.read_prior(subject, &*provider).await?;
         Ok(prior.map(|prior| Gone { provider, prior }))
     }

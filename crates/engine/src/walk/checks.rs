@@ -43,6 +43,8 @@ pub(crate) enum ConditionKind {
     Postcondition,
     OutputPrecondition,
     Assertion,
+    /// An assertion of a `run` block of a test.
+    TestAssertion,
 }
 
 impl ConditionKind {
@@ -52,6 +54,7 @@ impl ConditionKind {
             ConditionKind::Postcondition => Summary::RESOURCE_POSTCONDITION,
             ConditionKind::OutputPrecondition => Summary::OUTPUT_PRECONDITION,
             ConditionKind::Assertion => Summary::CHECK_ASSERTION,
+            ConditionKind::TestAssertion => Summary::TEST_ASSERTION,
         }
     }
 }
@@ -224,6 +227,17 @@ impl InvalidResult {
             InvalidResult::NoBool(why) => format!("Invalid condition result value: {why}."),
         };
         Diagnostic::new(Summary::INVALID_CONDITION_RESULT, detail)
+    }
+
+    /// The error of an assertion of a test.
+    pub(crate) fn of_test(self) -> Diagnostic {
+        let detail = match self {
+            InvalidResult::Null => {
+                "Condition expression must return either true or false, not null.".to_owned()
+            }
+            InvalidResult::NoBool(why) => format!("Invalid condition run value: {why}."),
+        };
+        Diagnostic::new(Summary::INVALID_TEST_CONDITION, detail)
     }
 
     /// The error of a variable's validation.

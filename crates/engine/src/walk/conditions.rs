@@ -1,6 +1,6 @@
 //! The evaluation of conditions, and their diagnostics.
 
-use db::{Diagnostic, Summary};
+use db::{CheckedObject, Diagnostic, Summary};
 use hir::{
     Entry,
     eval::{self, Explanation},
@@ -11,11 +11,13 @@ use state::{CheckKind, CheckStatus};
 use values::MarkKind;
 
 use crate::{
+    graph::ModuleIx,
     schedule::Failed,
     walk::{
         checks::{Checked, ConditionKind, condition_result, message_text},
         context::Walk,
         scope::EngineScope,
+        turn::Turn,
     },
 };
 
@@ -57,6 +59,21 @@ impl Walk<'_> {
         failed
     }
 
+    /// Evaluates the assertions of a `run` block of a test. A failed one is an error, but does not stop the others.
+    pub(crate) fn run_assertions(&self, index: ModuleIx, entry: &Entry) -> Turn {
+        let Some(run) = entry.item.kind.as_run() else { return Turn::Failed };
+        let scope = EngineScope::new(self, index, None);
+        let address = format!("run.{}", run.name);
+        let checked = Checked { kind: CheckKind::Check, config_addr: &address, addr: &address };
+        let kind = ConditionKind::TestAssertion;
+        let evaluate = |it| self.condition(&scope, entry, it, kind, checked).is_ok();
+        let evaluated = run.asserts.iter().filter(|it| evaluate(it)).count();
+        if !self.calls.answers.is_waiting() {
+            self.report.note_assertions(evaluated);
+        }
+        Turn::Done { keeps: false }
+    }
+
     fn condition(
         &self,
         scope: &EngineScope<'_, '_>,
@@ -68,10 +85,19 @@ impl Walk<'_> {
         let address = matches!(checked.kind, CheckKind::Resource).then_some(checked.addr);
         let value = self.evaluate(scope, entry, condition.condition, address)?;
         let result = condition_result(&value).map_err(|invalid| {
-            self.report_at(entry, condition.condition.into(), address, invalid.of_condition());
+            let found = match kind {
+                ConditionKind::TestAssertion => invalid.of_test(),
+                _ => invalid.of_condition(),
+            };
+            self.report_at(entry, condition.condition.into(), address, found);
             Failed
         })?;
         let Some(passed) = result else {
+            if kind == ConditionKind::TestAssertion {
+                let detail = "Condition expression could not be evaluated at this time.";
+                let found = Diagnostic::new(Summary::UNKNOWN_TEST_CONDITION, detail);
+                self.report_at(entry, condition.condition.into(), address, found);
+            }
             if kind == ConditionKind::Assertion {
                 let detail = "The condition could not be evaluated at this time, a result will be \
                               known when this plan is applied.";
@@ -88,10 +114,12 @@ impl Walk<'_> {
             "This check failed, but has an invalid error message as described in the other accompanying messages."
                 .to_owned()
         });
+        let object = CheckedObject { address: checked.addr.to_owned(), is_demoted: false };
+        let object = (kind != ConditionKind::TestAssertion).then_some(object);
         let Explanation { values, difference } =
             eval::explain_condition(&entry.item.exprs, condition.condition, scope);
-        let diagnostic =
-            Diagnostic { values, difference, ..Diagnostic::new(kind.summary(), shown) };
+        let found = Diagnostic::new(kind.summary(), shown);
+        let diagnostic = Diagnostic { checked: object, values, difference, ..found };
         self.report_at(entry, condition.condition.into(), address, diagnostic);
         Ok((CheckStatus::Fail, message))
     }

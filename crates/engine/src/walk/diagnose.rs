@@ -5,6 +5,7 @@ use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
     eval::{self, Evaluated},
     item::Body,
+    test_item::TestItem,
     unsupported,
 };
 use provider::ProviderDiagnostic;
@@ -269,7 +270,8 @@ impl Walk<'_> {
             ItemKind::Moved(_) => "moved".to_owned(),
             ItemKind::Removed(_) => "removed".to_owned(),
             ItemKind::Import(_) => "import".to_owned(),
-            ItemKind::Other(_) => return None,
+            ItemKind::Test(TestItem::Run(it)) => format!("run \"{}\"", it.name),
+            ItemKind::Other(_) | ItemKind::Test(_) => return None,
         };
         Some(text)
     }

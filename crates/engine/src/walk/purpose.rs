@@ -300,8 +300,11 @@ impl Walk<'_> {
                 self.run_module_output(node, module, call, output)
             }
             Declared::ModuleObject(call) => self.run_module_object(node, module, call),
-            Declared::Check(_) if self.wait_for_values(node) => Turn::Again,
+            Declared::Check(_) | Declared::Assertions(_) if self.wait_for_values(node) => {
+                Turn::Again
+            }
             Declared::Check(entry) => self.run_check(index, module, entry),
+            Declared::Assertions(entry) => self.run_assertions(index, entry),
             Declared::Gate(_)
             | Declared::CallDone(_)
             | Declared::Resource(_)

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
 };
 
-use db::{Diagnostic, Severity};
+use db::{CheckedObject, Diagnostic, Severity};
 
 use crate::event::ChangeCounts;
 
@@ -14,13 +14,32 @@ use crate::event::ChangeCounts;
 pub(crate) struct Report {
     diagnostics: RefCell<Vec<Diagnostic>>,
     /// Errors of the data sources of `check` blocks that are being read, by address.
-    check_faults: RefCell<BTreeMap<String, Vec<String>>>,
+    check_faults: RefCell<BTreeMap<String, CheckFaults>>,
+    /// The assertions of a test that were evaluated.
+    assertions: Cell<usize>,
     counts: Cell<ChangeCounts>,
     /// Set once an error must end the run: nothing new is started then.
     ends_run: Cell<bool>,
 }
 
+/// The errors of the data source of a `check` block.
+struct CheckFaults {
+    /// The address of the block.
+    check: String,
+    messages: Vec<String>,
+}
+
 impl Report {
+    /// Notes that the assertions of a test were evaluated, and how many gave a result.
+    pub(crate) fn note_assertions(&self, evaluated: usize) {
+        self.assertions.set(evaluated);
+    }
+
+    /// The number of assertions of a test that were evaluated.
+    pub(crate) fn assertions(&self) -> usize {
+        self.assertions.get()
+    }
+
     pub(crate) fn add(&self, diagnostic: Diagnostic) {
         self.diagnostics.borrow_mut().push(diagnostic);
     }
@@ -47,13 +66,16 @@ impl Report {
     }
 
     /// From now on the errors of an object are warnings, until [`end_check`](Report::end_check).
-    pub(crate) fn begin_check(&self, address: &str) {
-        self.check_faults.borrow_mut().insert(address.to_owned(), Vec::new());
+    /// `check` is the address of the block.
+    pub(crate) fn begin_check(&self, address: &str, check: &str) {
+        let faults = CheckFaults { check: check.to_owned(), messages: Vec::new() };
+        self.check_faults.borrow_mut().insert(address.to_owned(), faults);
     }
 
     /// Returns the errors that were made warnings since [`begin_check`](Report::begin_check).
     pub(crate) fn end_check(&self, address: &str) -> Vec<String> {
-        self.check_faults.borrow_mut().remove(address).unwrap_or_default()
+        let faults = self.check_faults.borrow_mut().remove(address);
+        faults.map(|it| it.messages).unwrap_or_default()
     }
 
     /// Notes an error of a data source that is being read for a `check` block, and makes it a warning.
@@ -63,8 +85,10 @@ impl Report {
         let Some(faults) = of.and_then(|address| faults.get_mut(address)) else {
             return diagnostic;
         };
-        faults.push(format!("{}: {}", diagnostic.summary, diagnostic.detail));
-        Diagnostic { summary: diagnostic.summary.at_most(Severity::Warning), ..diagnostic }
+        faults.messages.push(format!("{}: {}", diagnostic.summary, diagnostic.detail));
+        let checked = Some(CheckedObject { address: faults.check.clone(), is_demoted: true });
+        let summary = diagnostic.summary.at_most(Severity::Warning);
+        Diagnostic { summary, checked, ..diagnostic }
     }
 
     /// Ends the run as soon as that is possible. Returns true if it was about to end already.

@@ -150,6 +150,13 @@ impl Scope for EngineScope<'_, '_> {
             }
             Ref::PathTemp => self.walk.temp_directory(&self.module),
             Ref::Workspace => Ok(Value::string(self.walk.settings.workspace.clone())),
+            Ref::Output(name) => match template.outputs.get(name) {
+                Some(local) => self.node_value(Some(*local)),
+                None => Err(undeclared_output(name)),
+            },
+            Ref::Run(name) => {
+                self.walk.config.variables.run(name).cloned().ok_or_else(|| unknown_run(name))
+            }
             Ref::Applying => {
                 Ok(Value::bool(self.walk.settings.applying).with_mark(Mark::Ephemeral))
             }
@@ -224,6 +231,24 @@ impl Scope for EngineScope<'_, '_> {
 
     fn secret_parts(&self) -> Option<&SecretParts> {
         Some(&self.walk.calls.functions.parts)
+    }
+}
+
+fn undeclared_output(name: &str) -> Interrupt {
+    Interrupt::Refused {
+        summary: Summary::UNDECLARED_TEST_REFERENCE,
+        detail: format!("The module under test has no output named \"{name}\"."),
+    }
+}
+
+/// The error of a reference to a run of a test that has no outputs here.
+pub(crate) fn unknown_run(name: &str) -> Interrupt {
+    Interrupt::Refused {
+        summary: Summary::UNDECLARED_TEST_REFERENCE,
+        detail: format!(
+            "No earlier run of this file is named \"{name}\", or it has no outputs. Runs are \
+             executed in order, and a run has outputs only if it applies."
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use db::{Diagnostic, Summary};
+use db::{CheckedObject, Diagnostic, Summary};
 use hir::{
     Entry, ExprId,
     eval::{self, Explanation},
@@ -278,8 +278,11 @@ impl Walk<'_> {
         let detail = format!("{shown}{}", rule.unwrap_or_default());
         let Explanation { values, .. } =
             eval::explain_condition(&entry.item.exprs, validation.condition, scope);
-        let diagnostic =
-            Diagnostic { values, ..Diagnostic::new(Summary::VALIDATION_FAILED, detail) };
+        let name = format!("var.{}", entry.variable().name);
+        let address = prefixed(&module.address.to_string(), &name);
+        let checked = Some(CheckedObject { address, is_demoted: false });
+        let found = Diagnostic::new(Summary::VALIDATION_FAILED, detail);
+        let diagnostic = Diagnostic { values, checked, ..found };
         self.report_invalid(module, entry, diagnostic);
         hidden.is_none().then_some(shown)
     }

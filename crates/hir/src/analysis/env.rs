@@ -426,6 +426,7 @@ impl InferEnv for ItemEnv<'_> {
             Ref::PathModule | Ref::PathRoot | Ref::PathCwd | Ref::PathTemp | Ref::Workspace => {
                 Abstract::of_type(Type::String)
             }
+            Ref::Output(_) | Ref::Run(_) => Abstract::any(),
             Ref::Applying => {
                 let value = Abstract::of_type(Type::Bool).with_mark(MarkKind::Ephemeral, Tri::Yes);
                 self.used(

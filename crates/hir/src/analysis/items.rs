@@ -107,7 +107,9 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
         ItemKind::Moved(it) => refactoring::moved(item, it, &env),
         ItemKind::Removed(it) => refactoring::removed(item, it, &env),
         ItemKind::Import(it) => refactoring::import(item, it, env),
-        ItemKind::Other(_) => Inference { value: Abstract::any(), problems: Box::default() },
+        ItemKind::Other(_) | ItemKind::Test(_) => {
+            Inference { value: Abstract::any(), problems: Box::default() }
+        }
     }
 }
 

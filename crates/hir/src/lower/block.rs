@@ -18,7 +18,7 @@ use crate::{
         lowered::Lowered,
         module_call, named, override_rules,
         problem::Problem,
-        provider_block, refactoring, resource, terraform,
+        provider_block, refactoring, resource, terraform, test_file,
     },
     suggest,
 };
@@ -45,6 +45,10 @@ pub(super) fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
     for item in parse.file().into_iter().flat_map(|file| file.body_items()) {
         match item {
             ast::BodyItem::Block(block) => {
+                if lowered.file.is_test {
+                    test_file::lower_top(lowered, &Top::alone(&block));
+                    continue;
+                }
                 let is_override = lowered.file.is_override;
                 lower_top(lowered, &Top { is_override, ..Top::alone(&block) });
             }

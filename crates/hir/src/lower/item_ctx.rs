@@ -85,6 +85,8 @@ pub(crate) struct ItemCtx<'a> {
     pub(super) is_override: bool,
     /// Set for items of `.tofu` files, which Terraform does not read.
     pub(super) is_tofu: bool,
+    /// Set for items of test files, which may refer to outputs and to earlier runs.
+    pub(super) is_test: bool,
 }
 
 impl<'a> ItemCtx<'a> {
@@ -92,6 +94,7 @@ impl<'a> ItemCtx<'a> {
         ItemCtx {
             is_json: lowered.file.is_json,
             is_tofu: lowered.file.is_tofu,
+            is_test: lowered.file.is_test,
             ..ItemCtx::new(&mut lowered.problems)
         }
     }
@@ -115,6 +118,7 @@ impl<'a> ItemCtx<'a> {
             is_json: false,
             is_override: false,
             is_tofu: false,
+            is_test: false,
         }
     }
 

@@ -35,12 +35,15 @@ pub(super) struct FileKind {
     pub(super) is_override: bool,
     /// Set for `.tofu` files, which Terraform does not read.
     pub(super) is_tofu: bool,
+    /// Set for test files, which have blocks of their own.
+    pub(super) is_test: bool,
 }
 
 impl FileKind {
     /// The properties of the file with a path.
     pub(super) fn of(path: &str) -> FileKind {
         let is_tofu = path.ends_with(".tofu") || path.ends_with(".tofu.json");
-        FileKind { is_json: db::is_json(path), is_override: db::is_override(path), is_tofu }
+        let (is_json, is_override) = (db::is_json(path), db::is_override(path));
+        FileKind { is_json, is_override, is_tofu, is_test: db::is_test_file(path) }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) mod source_map;
 pub(crate) mod spare;
 pub(crate) mod standalone;
 pub(crate) mod terraform;
+pub(crate) mod test_double;
+pub(crate) mod test_file;
 pub(crate) mod types;
 
 use syntax::{
@@ -81,7 +83,7 @@ fn lower_parsed(text: &str, file: FileKind) -> Lowered {
 pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<String> {
     match db::is_json(path) {
         true => {
-            let mut headers = json::headers(text).into_iter();
+            let mut headers = json::headers(text, path).into_iter();
             headers.find(|(it, _)| it.contains_range(place)).map(|(_, header)| header)
         }
         false => header_at(&syntax::parse_chunk(text), place),

@@ -58,7 +58,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<It
 }
 
 /// Lowers `providers = { child = parent.alias, child.alias = parent }`.
-fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvider]>> {
+pub(super) fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvider]>> {
     let ast::Expr::Object(object) = &value else {
         ctx.problem(Problem::new(
             Summary::INVALID_PROVIDERS_MAP,

@@ -64,7 +64,7 @@ impl Declaration {
 /// The declarations of a block, by index of its items.
 pub(crate) fn declarations(text: &str, path: &str) -> Vec<Declaration> {
     let is_json = db::is_json(path);
-    let native = is_json.then(|| json::native(text));
+    let native = is_json.then(|| json::native(text, FileKind::default()));
     let (text, map, is_broken) = match native {
         Some(native) => (Cow::Owned(native.text), Some(Arc::new(native.map)), native.is_broken),
         None => (Cow::Borrowed(text), None, false),

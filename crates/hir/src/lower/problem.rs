@@ -48,7 +48,7 @@ impl Problem {
     }
 
     /// Converts a syntax error. [`PLACE`] stands for a related location in its detail until the file is known.
-    pub(super) fn syntax(error: &syntax::SyntaxError) -> Problem {
+    pub(crate) fn syntax(error: &syntax::SyntaxError) -> Problem {
         let detail = error.detail(|_| PLACE.to_owned()).into_owned();
         let problem = Problem::new(Summary::syntax_error(&error.summary), error.range, detail);
         Problem { related: error.related, ..problem }

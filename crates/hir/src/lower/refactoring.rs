@@ -29,7 +29,7 @@ fn invalid_expression(value: &ast::Expr) -> Problem {
 }
 
 /// Writes an expression without whitespace and comments.
-fn write(node: &FlatNode<'_>, text: &mut String) {
+pub(super) fn write(node: &FlatNode<'_>, text: &mut String) {
     for element in node.elements() {
         match element {
             syntax::NodeOrToken::Node(it) => write(&it, text),
@@ -40,7 +40,7 @@ fn write(node: &FlatNode<'_>, text: &mut String) {
 }
 
 /// The address that an expression denotes, with constant keys. `None` if it is invalid, which is reported.
-fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
+pub(super) fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     let is_constant = |step: &ast::Step| match step {
         ast::Step::IndexStep(it) => it.index().is_some_and(|key| {
             matches!(key, ast::Expr::Literal(_)) || literal::literal_string(&key).is_some()

@@ -41,7 +41,11 @@ pub(super) fn traversal(
         let base = ctx.alloc(Expr::Symbol(symbol), start);
         return ctx.steps(base, start, steps);
     }
-    match resolve_root(name.text(), steps) {
+    let resolved = match ctx.is_test {
+        true => resolve_in_test(name.text(), steps),
+        false => resolve_root(name.text(), steps),
+    };
+    match resolved {
         Ok(Root { reference, taken }) => {
             let end = taken.checked_sub(1).map_or(start, |last| steps[last].syntax().text_range());
             let here = start.cover(end);
@@ -166,6 +170,22 @@ fn attr_name<N: TreeNode>(step: Option<&Step<N>>) -> Option<Str> {
     match step? {
         Step::AttrStep(it) => Some(Str::from(&*it.name()?)),
         _ => None,
+    }
+}
+
+/// Resolves a name in a test file, where outputs of the root module and of earlier runs have names too.
+fn resolve_in_test<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Result<Root, Refused> {
+    let (make, article): (fn(Str) -> Ref, _) = match root {
+        "output" => (Ref::Output, "an output of the module under test"),
+        "run" => (Ref::Run, "an earlier run of the file"),
+        _ => return resolve_root(root, steps),
+    };
+    match attr_name(steps.first()) {
+        Some(name) => Ok(Root { reference: make(name), taken: 1 }),
+        None => Err(refused(format!(
+            "The \"{root}\" object cannot be accessed directly. Instead, access one of its \
+             attributes, which is {article}."
+        ))),
     }
 }
 

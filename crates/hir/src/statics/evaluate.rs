@@ -343,7 +343,9 @@ fn unsupported(expr: &Expr, subject: &str) -> Option<Unsupported> {
             | Ref::CountIndex
             | Ref::SelfObject
             | Ref::PathTemp
-            | Ref::Applying => (Summary::DYNAMIC_VALUE, reference.to_string()),
+            | Ref::Applying
+            | Ref::Output(_)
+            | Ref::Run(_) => (Summary::DYNAMIC_VALUE, reference.to_string()),
             Ref::Variable(_)
             | Ref::Local(_)
             | Ref::PathModule

@@ -45,7 +45,8 @@ pub(crate) fn declared(module: Module<'_>, key: ItemKey) -> Card {
         | ItemKind::Moved(_)
         | ItemKind::Removed(_)
         | ItemKind::Import(_)
-        | ItemKind::Other(_) => Card::default(),
+        | ItemKind::Other(_)
+        | ItemKind::Test(_) => Card::default(),
     };
     card.footer(declared_in(module, key, item))
 }

@@ -36,7 +36,11 @@ pub(super) fn is_seen_by_callers(name: &ItemName) -> bool {
 pub(super) fn mentions(item: &Item, name: &ItemName) -> bool {
     match &item.kind {
         // The addresses of these blocks are not lowered to references and may name anything. Such blocks are rare.
-        ItemKind::Moved(_) | ItemKind::Removed(_) | ItemKind::Import(_) | ItemKind::Other(_) => {
+        ItemKind::Moved(_)
+        | ItemKind::Removed(_)
+        | ItemKind::Import(_)
+        | ItemKind::Other(_)
+        | ItemKind::Test(_) => {
             return true;
         }
         // `required_providers` declares the configuration aliases.

@@ -9,7 +9,7 @@ use std::{
 use tower_lsp_server::ls_types::{DidChangeTextDocumentParams, Uri};
 
 use super::Server;
-use crate::documents::{Document, edited, is_configuration, is_variables_file, path_of};
+use crate::documents::{Document, edited, is_configuration, is_standalone, path_of};
 
 /// The paths that `init` writes, and their directories, whose creation also counts.
 const INSTALLATION: [&str; 4] = [
@@ -21,8 +21,8 @@ const INSTALLATION: [&str; 4] = [
 
 impl Server {
     pub(super) fn open(&mut self, path: String, document: Document, text: &str) {
-        if is_variables_file(&path) {
-            return self.open_tfvars(path, document, text);
+        if is_standalone(&path) {
+            return self.open_standalone(path, document, text);
         }
         if !is_configuration(&path) {
             return;
@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// Opens a file that is not part of a module.
-    fn open_tfvars(&mut self, path: String, document: Document, text: &str) {
+    fn open_standalone(&mut self, path: String, document: Document, text: &str) {
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.load(parent);
         self.documents.insert(path, Document { text: Some(Arc::from(text)), ..document });

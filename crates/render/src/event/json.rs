@@ -75,13 +75,21 @@ pub(crate) fn diagnostic_line(
     timestamp: &str,
     sources: &Sources,
 ) -> String {
+    diagnostic_line_of(diagnostic, timestamp, sources).finish()
+}
+
+/// The line of a diagnostic, to which fields can be added.
+pub(crate) fn diagnostic_line_of(
+    diagnostic: &Diagnostic,
+    timestamp: &str,
+    sources: &Sources,
+) -> Line {
     let (level, word) = match diagnostic.severity() {
         Severity::Error => ("error", "Error"),
         Severity::Warning | Severity::Hint => ("warn", "Warning"),
     };
     Line::at_level(level, "diagnostic", format!("{word}: {}", diagnostic.summary), timestamp)
         .with("diagnostic", diagnostic_json(diagnostic, sources))
-        .finish()
 }
 
 pub(crate) fn summary_line(operation: Operation, counts: &ChangeCounts, timestamp: &str) -> String {

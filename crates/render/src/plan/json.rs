@@ -33,6 +33,10 @@ pub struct PlanJson<'a> {
 /// Sensitive values are in clear text, as the format defines; `before_sensitive` and `after_sensitive` mark them.
 /// Ephemeral resources and the values of ephemeral variables are omitted.
 pub fn plan_json(inputs: &PlanJson<'_>) -> String {
+    json::compact(&plan_document(inputs))
+}
+
+pub(crate) fn plan_document(inputs: &PlanJson<'_>) -> Json {
     let plan = inputs.view.plan;
     let has_content = |it: &&State| it.resources().len() > 0 || !it.outputs.is_empty();
     let prior_state = inputs.prior_state.filter(has_content).map(|state| {
@@ -47,7 +51,7 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
     });
     let array = |items: Vec<Json>| (!items.is_empty()).then_some(Json::Array(items));
     let object = |items: Map<String, Json>| (!items.is_empty()).then_some(Json::Object(items));
-    let document = json::object([
+    json::object([
         ("format_version", Some(FORMAT_VERSION.into())),
         ("terraform_version", Some(::state::WRITTEN_VERSION.into())),
         ("variables", object(variables(inputs))),
@@ -66,8 +70,7 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
         ("applyable", Some(plan.is_applyable.into())),
         ("complete", Some(true.into())),
         ("errored", Some(plan.has_errors.into())),
-    ]);
-    json::compact(&document)
+    ])
 }
 
 /// The values of variables, including defaults of variables without a value. Ephemeral variables are omitted.

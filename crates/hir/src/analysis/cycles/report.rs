@@ -237,5 +237,6 @@ fn address_of(item: &Item) -> String {
         ItemKind::Removed(it) => format!("removed {}", it.from),
         ItemKind::Import(it) => format!("import of {}", it.to.resource),
         ItemKind::Other(kind) => kind.to_string(),
+        ItemKind::Test(_) => "a test".to_owned(),
     }
 }

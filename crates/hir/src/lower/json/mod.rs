@@ -27,7 +27,11 @@ use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json:
 use crate::lower::{
     block::lower_items,
     header::header_text,
-    json::{map::Map, write::Writer},
+    json::{
+        map::Map,
+        shape::{FILE, TEST_FILE},
+        write::Writer,
+    },
     lowered::{FileKind, Lowered},
     problem::Problem,
 };
@@ -42,11 +46,11 @@ pub(super) struct NativeText {
     pub(super) is_broken: bool,
 }
 
-pub(super) fn native(text: &str) -> NativeText {
+pub(super) fn native(text: &str, file: FileKind) -> NativeText {
     let json = parse_json(text);
     let mut writer = Writer::default();
     if let Some(root) = &json.root {
-        writer.file(root);
+        writer.file(root, if file.is_test { &TEST_FILE } else { &FILE });
     }
     let Writer { text, map, problems, unread, .. } = writer;
     match &json.error {
@@ -60,7 +64,7 @@ pub(super) fn native(text: &str) -> NativeText {
 
 /// Lowers a file in the JSON syntax.
 pub(super) fn lower(text: &str, file: FileKind) -> Lowered {
-    let NativeText { text, map, problems, unread, is_broken } = native(text);
+    let NativeText { text, map, problems, unread, is_broken } = native(text, file);
     let parse = syntax::parse_file(&text);
     let mut lowered = Lowered::of(file);
     lower_items(&mut lowered, &FlatParse::of(&parse, &text));
@@ -78,8 +82,8 @@ pub(super) fn lower(text: &str, file: FileKind) -> Lowered {
 }
 
 /// The headers of the top-level blocks in the native syntax, each with the range of its block.
-pub(crate) fn headers(text: &str) -> Vec<(TextRange, String)> {
-    let NativeText { text, map, .. } = native(text);
+pub(crate) fn headers(text: &str, path: &str) -> Vec<(TextRange, String)> {
+    let NativeText { text, map, .. } = native(text, FileKind::of(path));
     let blocks = syntax::parse_file(&text).tree().blocks();
     let place = |block: &syntax::ast::Block| map.source(block.syntax().text_range());
     blocks.map(|block| (place(&block), header_text(&block))).collect()

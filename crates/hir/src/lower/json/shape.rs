@@ -71,6 +71,62 @@ pub(super) static FILE: Shape = Shape {
     rest: Rest::Nothing,
 };
 
+/// The top level of a test file.
+pub(super) static TEST_FILE: Shape = Shape {
+    raw: &[],
+    literal: &[],
+    blocks: &[
+        nested("run", 1, &RUN),
+        nested("variables", 0, &PLAIN),
+        nested("provider", 1, &PROVIDER),
+        nested("mock_provider", 1, &MOCK_PROVIDER),
+        nested("override_resource", 0, &OVERRIDE),
+        nested("override_data", 0, &OVERRIDE),
+        nested("override_module", 0, &OVERRIDE),
+    ],
+    rest: Rest::Nothing,
+};
+
+static RUN: Shape = Shape {
+    raw: &["command", "providers", "expect_failures"],
+    literal: &[],
+    blocks: &[
+        nested("plan_options", 0, &PLAN_OPTIONS),
+        nested("assert", 0, &PLAIN),
+        nested("variables", 0, &PLAIN),
+        nested("module", 0, &TEST_MODULE),
+        nested("override_resource", 0, &OVERRIDE),
+        nested("override_data", 0, &OVERRIDE),
+        nested("override_module", 0, &OVERRIDE),
+    ],
+    rest: Rest::Nothing,
+};
+
+static PLAN_OPTIONS: Shape = Shape {
+    raw: &["mode", "replace", "target"],
+    literal: &[],
+    blocks: &[],
+    rest: Rest::Arguments(Mode::Template),
+};
+
+static TEST_MODULE: Shape =
+    Shape { raw: &[], literal: &["source", "version"], blocks: &[], rest: Rest::Nothing };
+
+static OVERRIDE: Shape =
+    Shape { raw: &["target"], literal: &[], blocks: &[], rest: Rest::Arguments(Mode::Template) };
+
+static MOCK_PROVIDER: Shape = Shape {
+    raw: &[],
+    literal: &["alias"],
+    blocks: &[
+        nested("mock_resource", 1, &PLAIN),
+        nested("mock_data", 1, &PLAIN),
+        nested("override_resource", 0, &OVERRIDE),
+        nested("override_data", 0, &OVERRIDE),
+    ],
+    rest: Rest::Arguments(Mode::Template),
+};
+
 static PLAIN: Shape =
     Shape { raw: &[], literal: &[], blocks: &[], rest: Rest::Arguments(Mode::Template) };
 

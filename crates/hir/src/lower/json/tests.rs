@@ -7,7 +7,7 @@ use super::*;
 
 #[track_caller]
 fn check_native(text: &str, expected: Expect) {
-    let native = native(text);
+    let native = native(text, FileKind::default());
     assert!(native.problems.is_empty(), "{:?}", native.problems);
     expected.assert_eq(&native.text);
 }
@@ -15,7 +15,7 @@ fn check_native(text: &str, expected: Expect) {
 /// Compares the problems of a text, each with the text at its location.
 #[track_caller]
 fn check(text: &str, expected: Expect) {
-    let lowered = lower(text, FileKind { is_json: true, is_override: false, is_tofu: false });
+    let lowered = lower(text, FileKind { is_json: true, ..FileKind::default() });
     let told = lowered.problems.iter().map(|it| {
         let related = it.related.map(|it| format!(" ({})", &text[it])).unwrap_or_default();
         format!("{} | {}: {}{related}\n", &text[it.range], it.summary, it.detail)
@@ -195,7 +195,7 @@ fn json_errors_are_located_in_the_text() {
 #[test]
 fn ranges_in_json_strings_account_for_escapes() {
     let text = r#"{"locals": {"a": "\u0041\n${local.first} \"${local.second}\""}}"#;
-    let lowered = lower(text, FileKind { is_json: true, is_override: false, is_tofu: false });
+    let lowered = lower(text, FileKind { is_json: true, ..FileKind::default() });
     let map = &lowered.source_maps[0];
     let places: Vec<&str> = map.exprs().map(|(_, range)| &text[range]).collect();
     assert_eq!(
@@ -203,14 +203,14 @@ fn ranges_in_json_strings_account_for_escapes() {
         ["local.first", "local.second", r#""\u0041\n${local.first} \"${local.second}\"""#]
     );
     assert_eq!(map.nodes().map(|(_, range)| &text[range]).collect::<Vec<_>>(), [r#""a""#]);
-    assert_eq!(headers(text)[0].1, "locals");
+    assert_eq!(headers(text, "a.tf.json")[0].1, "locals");
 }
 
 #[test]
 fn native_text_of_deep_json_grows_linearly() {
     let deep = format!("{}1{}", r#"{"b":"#.repeat(500), "}".repeat(500));
     let text = format!(r#"{{"resource":{{"t":{{"a":{deep}}}}}}}"#);
-    assert!(native(&text).text.len() < 50 * text.len());
+    assert!(native(&text, FileKind::default()).text.len() < 50 * text.len());
 }
 
 fn any_json() -> impl Strategy<Value = String> {
@@ -254,13 +254,13 @@ proptest! {
     /// Checks that nothing panics, that all ranges are in the text, and that valid JSON gives valid native text.
     #[test]
     fn any_valid_json_lowers_to_valid_native_text(text in any_json()) {
-        let native = native(&text);
+        let native = native(&text, FileKind::default());
         let parse = syntax::parse_file(&native.text);
         if native.problems.is_empty() {
             let errors = parse.errors();
             prop_assert!(errors.is_empty(), "{}\n{}\n{:?}", text, native.text, errors);
         }
-        let lowered = lower(&text, FileKind { is_json: true, is_override: false, is_tofu: false });
+        let lowered = lower(&text, FileKind { is_json: true, ..FileKind::default() });
         let places = lowered.source_maps.iter().flat_map(|it| it.exprs.iter().chain(&it.nodes));
         for place in places.chain(lowered.problems.iter().map(|it| &it.range)) {
             let range = std::ops::Range::<usize>::from(*place);

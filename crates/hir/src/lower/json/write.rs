@@ -11,7 +11,7 @@ use crate::lower::{
     json::{
         map::Map,
         problem::{extraneous, fault},
-        shape::{FILE, Mode, Rest, Shape},
+        shape::{Mode, Rest, Shape},
     },
     problem::{PLACE, Problem},
 };
@@ -63,9 +63,9 @@ impl Writer {
     }
 
     /// Writes a file, which is an object or an array of objects.
-    pub(super) fn file(&mut self, root: &JsonValue) {
+    pub(super) fn file(&mut self, root: &JsonValue, shape: &'static Shape) {
         match &root.kind {
-            JsonKind::Object(_) | JsonKind::Array(_) => self.body(root, &FILE),
+            JsonKind::Object(_) | JsonKind::Array(_) => self.body(root, shape),
             _ => self.problems.push(fault(
                 root.range,
                 Summary::JSON_ROOT,

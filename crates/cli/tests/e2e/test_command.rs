@@ -1,0 +1,342 @@
+//! The command `test`: runs, assertions, expected failures, variables, modules, and the clean-up.
+
+use serde_json::{Value as Json, json};
+
+use crate::bench::Bench;
+
+const MAIN: &str = r#"
+variable "x" {
+  type    = string
+  default = "default"
+  validation {
+    condition     = length(var.x) > 2
+    error_message = "x is too short"
+  }
+}
+resource "terraform_data" "a" {
+  input = var.x
+  lifecycle {
+    precondition {
+      condition     = var.x != "pre"
+      error_message = "no pre"
+    }
+  }
+}
+check "c" {
+  assert {
+    condition     = var.x != "checked"
+    error_message = "check failed"
+  }
+}
+output "o" { value = terraform_data.a.output }
+"#;
+
+fn bench(test: &str) -> Bench {
+    let bench = Bench::with_main(MAIN);
+    bench.write("main.tftest.hcl", test);
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    bench
+}
+
+#[test]
+fn runs_share_a_state_and_are_cleaned_up() {
+    let bench = bench(
+        r#"
+        run "first" {
+          assert {
+            condition     = output.o == "default" && terraform_data.a.input == var.x
+            error_message = "not the default"
+          }
+        }
+        run "second" {
+          command = plan
+          variables { x = "other" }
+          assert {
+            condition     = terraform_data.a.id == run.first.o || terraform_data.a.id != null
+            error_message = "not the object of the first run"
+          }
+        }
+        "#,
+    );
+    let ended = bench.mayfly(".", ["test"]).succeeds();
+    assert_eq!(
+        ended.out,
+        "main.tftest.hcl... pass\n  run \"first\"... pass\n  run \"second\"... pass\n\n\
+         Success! 2 passed, 0 failed.\n"
+    );
+    assert!(!bench.path("terraform.tfstate").exists());
+    assert!(!bench.path("errored_test.tfstate").exists());
+}
+
+#[test]
+fn failed_assertion_fails_and_an_error_skips_the_rest() {
+    let bench = bench(
+        r#"
+        run "failing" {
+          assert {
+            condition     = output.o == "else"
+            error_message = "o is ${output.o}"
+          }
+        }
+        run "erroneous" {
+          variables { x = "q" }
+        }
+        run "skipped" {}
+        "#,
+    );
+    let ended = bench.mayfly(".", ["test"]).fails();
+    assert_eq!(
+        ended.out,
+        "main.tftest.hcl... fail\n  run \"failing\"... fail\n  run \"erroneous\"... fail\n  \
+         run \"skipped\"... skip\n\nFailure! 0 passed, 2 failed, 1 skipped.\n"
+    );
+    for part in ["Test assertion failed", "o is default", "in run \"failing\"", "x is too short"] {
+        assert!(ended.err.contains(part), "{part}: {}", ended.err);
+    }
+}
+
+#[test]
+fn expected_failures_pass_and_missing_ones_fail() {
+    let bench = bench(
+        r#"
+        run "variable" {
+          command = plan
+          variables { x = "q" }
+          expect_failures = [var.x]
+        }
+        run "resource" {
+          command = plan
+          variables { x = "pre" }
+          expect_failures = [terraform_data.a]
+        }
+        run "check" {
+          variables { x = "checked" }
+          expect_failures = [check.c]
+        }
+        run "missing" {
+          command = plan
+          expect_failures = [output.o]
+        }
+        "#,
+    );
+    let ended = bench.mayfly(".", ["test"]).fails();
+    ended.shows(&[
+        "run \"variable\"... pass",
+        "run \"resource\"... pass",
+        "run \"check\"... pass",
+        "run \"missing\"... fail",
+        "The checkable object, output.o, was expected to report an error but did not.",
+    ]);
+}
+
+#[test]
+fn failed_check_and_unevaluated_assertion_fail_a_run() {
+    let bench = bench(
+        r#"
+        run "check" {
+          variables { x = "checked" }
+        }
+        "#,
+    );
+    bench.mayfly(".", ["test"]).fails().shows(&["Error: Check block assertion failed"]);
+    bench.write(
+        "main.tftest.hcl",
+        r#"
+        run "unknown" {
+          command = plan
+          variables { x = "pre" }
+          expect_failures = [terraform_data.a]
+          assert {
+            condition     = terraform_data.a.input == "pre"
+            error_message = "never evaluated"
+          }
+        }
+        run "undeclared" {
+          assert {
+            condition     = terraform_data.nothing.id == var.nowhere
+            error_message = "no such object"
+          }
+        }
+        "#,
+    );
+    let ended = bench.mayfly(".", ["test"]).fails();
+    ended.shows(&["run \"undeclared\"... skip", "Unknown condition run"]);
+}
+
+#[test]
+fn undeclared_references_of_assertions_are_errors() {
+    let bench = bench(
+        r#"
+        run "undeclared" {
+          assert {
+            condition     = terraform_data.nothing.id == var.nowhere && output.none == local.none
+            error_message = "no such object"
+          }
+        }
+        "#,
+    );
+    let ended = bench.mayfly(".", ["test"]).fails();
+    ended.shows(&["0 passed, 1 failed", "terraform_data.nothing has", "\"nowhere\"", "\"none\""]);
+}
+
+#[test]
+fn variables_of_run_file_flag_and_directory_have_precedence() {
+    let bench = Bench::with_main(
+        "variable \"a\" {}\nvariable \"b\" {}\nvariable \"c\" {}\nvariable \"d\" {}\n\
+         output \"all\" { value = \"${var.a} ${var.b} ${var.c} ${var.d}\" }\n",
+    );
+    bench.write("terraform.tfvars", "a = \"root\"\nb = \"root\"\nc = \"root\"\nd = \"root\"\n");
+    bench.write("tests/terraform.tfvars", "b = \"tests\"\nc = \"tests\"\nd = \"tests\"\n");
+    bench.write(
+        "tests/a.tftest.hcl",
+        r#"
+        variables {
+          d     = "file ${var.a}"
+          extra = "only here"
+        }
+        run "values" {
+          command = plan
+          variables { d = "run" }
+          assert {
+            condition     = output.all == "root tests flag run" && var.extra == "only here"
+            error_message = output.all
+          }
+        }
+        run "file" {
+          command = plan
+          assert {
+            condition     = var.d == "file root"
+            error_message = var.d
+          }
+        }
+        "#,
+    );
+    bench.mayfly(".", ["test", "-var=c=flag"]).succeeds().shows(&["2 passed, 0 failed"]);
+}
+
+#[test]
+fn module_of_a_run_has_its_own_state_and_outputs() {
+    let bench = bench(
+        r#"
+        run "setup" {
+          module { source = "./setup" }
+        }
+        run "main" {
+          variables { x = run.setup.name }
+          assert {
+            condition     = output.o == "from-setup"
+            error_message = output.o
+          }
+        }
+        "#,
+    );
+    bench.write(
+        "setup/main.tf",
+        "output \"name\" { value = \"from-setup\" }\nresource \"terraform_data\" \"s\" {}\n",
+    );
+    let ended = bench.mayfly(".", ["test", "-verbose"]).succeeds();
+    ended.shows(&["# terraform_data.s:", "# terraform_data.a:", "2 passed, 0 failed"]);
+}
+
+#[test]
+fn json_lines_report_files_runs_and_the_summary() {
+    let bench = bench(
+        r#"
+        run "failing" {
+          assert {
+            condition     = output.o == "else"
+            error_message = "wrong"
+          }
+        }
+        "#,
+    );
+    let lines = bench.mayfly(".", ["test", "-json"]).fails().json_lines();
+    let of = |kind: &str| -> Vec<Json> {
+        lines.iter().filter(|it| it["type"] == kind).map(|it| it[kind].clone()).collect()
+    };
+    assert_eq!(of("test_abstract"), [json!({"main.tftest.hcl": ["failing"]})]);
+    assert_eq!(of("test_file"), [json!({"path": "main.tftest.hcl", "status": "fail"})]);
+    let run = json!({"path": "main.tftest.hcl", "run": "failing", "status": "fail"});
+    assert_eq!(of("test_run"), [run]);
+    let summary = json!({"status": "fail", "passed": 0, "failed": 1, "errored": 0, "skipped": 0});
+    assert_eq!(of("test_summary"), [summary]);
+    let diagnostic = lines.iter().find(|it| it["type"] == "diagnostic").expect("a diagnostic");
+    assert_eq!(diagnostic["@testrun"], "failing");
+    assert_eq!(diagnostic["diagnostic"]["summary"], "Test assertion failed");
+}
+
+#[test]
+fn filter_selects_files_and_warns_of_unknown_ones() {
+    let bench = bench("run \"here\" {}\n");
+    bench.write("tests/other.tftest.hcl", "run \"there\" {}\n");
+    bench
+        .mayfly(".", ["test", "-filter=tests/other.tftest.hcl"])
+        .succeeds()
+        .lacks(&["run \"here\""]);
+    bench.mayfly(".", ["test", "-filter=nothing.tftest.hcl"]).succeeds().shows(&[
+        "Unknown test file",
+        "No tests were found",
+        "0 passed, 0 failed",
+    ]);
+}
+
+#[test]
+fn junit_report_has_a_case_for_each_run() {
+    let bench = bench(
+        r#"
+        run "good" {}
+        run "failing" {
+          assert {
+            condition     = output.o == "else"
+            error_message = "wrong <value>"
+          }
+        }
+        run "erroneous" {
+          variables { x = "q" }
+        }
+        run "skipped" {}
+        "#,
+    );
+    bench.mayfly(".", ["test", "-junit-xml=report.xml"]).fails();
+    let report = String::from_utf8(bench.read("report.xml")).expect("is text");
+    for part in [
+        "<testsuite name=\"main.tftest.hcl\" tests=\"4\" skipped=\"1\" failures=\"1\" errors=\"1\">",
+        "<testcase name=\"good\" classname=\"main.tftest.hcl\" time=\"",
+        "<failure message=\"1 of 1 assertions failed: wrong &lt;value&gt;\"><![CDATA[",
+        "<error message=\"Encountered an error\"><![CDATA[",
+        "Previous testcase \"erroneous\" ended in error",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+}
+
+#[test]
+fn syntax_error_and_unknown_block_end_the_test_at_once() {
+    let bench = bench("run \"a\" {\n  command = destroy\n}\nruns {}\n");
+    let ended = bench.mayfly(".", ["test"]).fails();
+    ended.shows(&[
+        "Invalid \"command\" keyword",
+        "Unsupported block type",
+        "Did you mean \"run\"?",
+    ]);
+    ended.lacks(&["run \"a\"...", "Failure!"]);
+}
+
+#[test]
+fn json_syntax_and_tofu_files_are_read() {
+    let bench = bench("run \"hidden\" {}\n");
+    bench.write("main.tofutest.hcl", "run \"shown\" {}\n");
+    bench.write(
+        "tests/j.tftest.json",
+        r#"{
+          "variables": {"x": "json"},
+          "run": {"in_json": {
+            "command": "plan",
+            "assert": [{"condition": "${var.x == \"json\"}", "error_message": "${var.x}"}]
+          }}
+        }"#,
+    );
+    let ended = bench.mayfly(".", ["test"]).succeeds();
+    ended.shows(&["main.tofutest.hcl... pass", "tests/j.tftest.json... pass", "run \"in_json\""]);
+    ended.lacks(&["hidden"]);
+}
