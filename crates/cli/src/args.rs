@@ -5,12 +5,14 @@ mod command;
 mod json;
 mod options;
 mod parsing;
+mod refresh;
 mod state;
 mod test;
 mod workspace;
 
 pub(crate) use json::JsonArgs;
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
+pub(crate) use refresh::RefreshArgs;
 pub(crate) use state::{
     LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
     StateListArgs, StateShowArgs, TaintArgs,
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Apply(ApplyArgs),
     /// Destroy the objects that are in the state.
     Destroy(ApplyArgs),
+    /// Update the state to match the existing objects. Same as "apply -refresh-only -auto-approve".
+    Refresh(RefreshArgs),
     /// Run the test files of the configuration.
     Test(TestArgs),
     /// Evaluate expressions interactively.
@@ -204,12 +208,19 @@ pub(crate) struct OperationArgs {
     /// Create objects again whose earlier creation was never confirmed by the provider. They may exist twice then.
     #[arg(long)]
     pub(crate) retry_uncertain: bool,
-    /// Limit the operation to this resource and its dependencies. May be repeated.
+    /// Limit the operation to this module, resource or instance and its dependencies. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<String>,
-    /// Exclude this resource and its dependents from the operation. May be repeated.
+    /// Like -target, for the addresses in a file, one per line. Lines that begin with "#" are comments. May be
+    /// repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target_file: Vec<PathBuf>,
+    /// Exclude this module, resource or instance and its dependents from the operation. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) exclude: Vec<String>,
+    /// Like -exclude, for the addresses in a file. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exclude_file: Vec<PathBuf>,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
@@ -353,6 +364,9 @@ pub(crate) struct ApplyArgs {
     /// True for the command `destroy`, false for `apply -destroy`, which does the same.
     #[arg(skip)]
     pub(crate) is_destroy: bool,
+    /// True for the command `refresh`, which shows no plan.
+    #[arg(skip)]
+    pub(crate) is_refresh: bool,
 }
 
 impl ApplyArgs {
@@ -535,11 +549,12 @@ mod tests {
             let args = std::iter::once("mayfly").chain(args.iter().copied()).map(str::to_owned);
             parse(&mut command(), &normalize(args)).expect("is understood").refusal
         };
-        assert_eq!(
-            refusal(&["plan", "-target", "a.b"]).as_deref(),
-            Some("This version of Mayfly does not support -target. Nothing was done.")
+        assert_eq!(refusal(&["plan", "-target", "a.b"]), None);
+        assert_eq!(refusal(&["apply", "-refresh-only"]), None);
+        assert!(
+            refusal(&["watch", "-refresh-only"])
+                .is_some_and(|it| it.contains("plan -refresh-only"))
         );
-        assert!(refusal(&["apply", "-refresh-only"]).is_some());
         assert!(refusal(&["watch", "-destroy"]).is_some());
         assert_eq!(refusal(&["plan", "-destroy", "-refresh-only=false"]), None);
     }

@@ -173,6 +173,7 @@ fn dispatch(
         Command::Plan(_)
             | Command::Apply(_)
             | Command::Destroy(_)
+            | Command::Refresh(_)
             | Command::Watch(_)
             | Command::Test(_)
             | Command::Console(_)
@@ -196,10 +197,10 @@ fn dispatch(
         Command::Watch(it) => commands::watch::run(&session, it, flags),
         Command::Apply(it) => operation::apply_command(&session, &it, flags),
         Command::Destroy(mut it) => {
-            it.operation.destroy = true;
             it.is_destroy = true;
             operation::apply_command(&session, &it, flags)
         }
+        Command::Refresh(it) => operation::apply_command(&session, &it.into_apply(), flags),
         Command::Test(it) => commands::test::run(&session, &it, flags),
         Command::Console(it) => commands::console::run(&session, &it, &flags),
         Command::Import(it) => commands::import::run(&session, &it, flags),

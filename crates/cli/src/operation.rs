@@ -34,11 +34,12 @@ pub(crate) fn plan_command(
     args: &PlanArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
+    let goal = args.operation.goal(session)?;
     signals::listen(session);
     session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");
     let open = store::open(session, &args.state.options(), store::Purpose::Plan)?;
     let files = TempFiles::new(session);
-    let options = args.operation.plan(false, args.out.is_some());
+    let options = args.operation.plan(goal, false, args.out.is_some());
     let planned = plan::plan(session, &options, flags, &open, &files);
     let exit = planned.and_then(|mut planned| {
         let exit = finish_plan(session, args, &mut planned, &open);
@@ -93,10 +94,15 @@ fn show_found(session: &CommandSession, planned: &Planned, applying: bool) {
     session.ui.json_diagnostics(&planned.found, sources);
     let of_engine = planned.of_engine();
     if applying && of_engine.iter().any(Diagnostic::is_error) {
-        let of_checks = of_engine.iter().filter(|it| is_of_check(it));
-        let of_checks: Vec<Diagnostic> = of_checks.cloned().collect();
-        session.ui.json_diagnostics(&of_checks, sources);
+        show_checks(session, planned);
     }
+}
+
+/// Prints, in JSON, the warnings of checks, which a plan before an apply leaves out.
+fn show_checks(session: &CommandSession, planned: &Planned) {
+    let of_checks = planned.of_engine().iter().filter(|it| is_of_check(it));
+    let of_checks: Vec<Diagnostic> = of_checks.cloned().collect();
+    session.ui.json_diagnostics(&of_checks, &planned.prepared.program.sources);
 }
 
 fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned) {

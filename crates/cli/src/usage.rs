@@ -10,10 +10,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: [&str; 8] =
-    ["get", "graph", "lock", "login", "logout", "mirror", "refresh", "test"];
+const COMMANDS_TO_COME: [&str; 7] = ["get", "graph", "lock", "login", "logout", "mirror", "test"];
 /// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
-const FLAGS_TO_COME: [&str; 14] = [
+const FLAGS_TO_COME: [&str; 12] = [
     "--config",
     "--deprecation",
     "--json",
@@ -25,8 +24,6 @@ const FLAGS_TO_COME: [&str; 14] = [
     "--force-copy",
     "--from-module",
     "--generate-config-out",
-    "--target-file",
-    "--exclude-file",
     "--test-directory",
 ];
 /// The error for a `-chdir` flag without a value, worded as in OpenTofu.

@@ -17,6 +17,7 @@ use crate::{
     runs::{
         apply::ApplyRun, applying::Applying, destroy::DestroyRun, planned_actions::PlannedActions,
     },
+    targeting::{self, Targeting},
     temp::TempRoot,
     variables::VariableValues,
     walk::{
@@ -51,6 +52,7 @@ pub async fn apply(
         workspace: options.workspace,
         temp: TempRoot::new(plan.data_dir.as_str(), plan.id.as_str()),
         plan_time: plan.timestamp.as_str().into(),
+        conditions_warn: plan.mode == PlanMode::RefreshOnly,
     };
     let planned_actions = PlannedActions::new(plan);
     let mut memo = Memo::for_one_run();
@@ -68,6 +70,8 @@ pub async fn apply(
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.checks.restore(Checks::expected(&plan.checks));
     let applying = Applying::new(walk, &planned_actions);
+    let targeting = Targeting::of(&plan.targets, &plan.excludes);
+    let is_limited = targeting.is_some();
     match plan.mode {
         PlanMode::Destroy => {
             let run = DestroyRun::new(applying);
@@ -75,13 +79,18 @@ pub async fn apply(
             if !options.suppress_forget_errors {
                 refuse_left_behind(&run);
             }
-            finish(&run, clear)
+            finish(&run, |state| clear(state, targeting.as_ref()))
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
             let run = ApplyRun::new(applying);
             purpose::run(&run).await;
             let declared = &program.root().outputs;
-            finish(&run, |state| state.outputs.retain(|name, _| declared.contains_key(name)))
+            finish(&run, |state| {
+                state.outputs.retain(|name, _| is_limited || declared.contains_key(name));
+                if plan.mode == PlanMode::RefreshOnly {
+                    state.checks = plan.checks.clone();
+                }
+            })
         }
     }
 }
@@ -113,10 +122,13 @@ fn refuse_left_behind(applying: &Applying<'_>) {
 
 /// Ends an apply. `clear` removes what the state must not keep.
 fn finish(applying: &Applying<'_>, clear: impl FnOnce(&mut State)) -> ApplyOutcome {
+    if applying.planned.is_limited() {
+        applying.report(targeting::may_be_incomplete());
+    }
     let diagnostics = applying.report.take();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let mut state = applying.state.take();
-    state.checks = applying.checks.results(applying.config.program, CheckStatus::Unknown);
+    state.checks = applying.checks.results(applying.config.program, |_| CheckStatus::Unknown);
     clear(&mut state);
     let counts = applying.report.counts();
     if !failed {
@@ -127,9 +139,11 @@ fn finish(applying: &Applying<'_>, clear: impl FnOnce(&mut State)) -> ApplyOutco
 }
 
 /// Removes all outputs from the state after a destruction, and the data sources that no remaining object depends
-/// on.
-fn clear(state: &mut State) {
-    state.outputs.clear();
+/// on. With targets, outputs stay, and so do data sources that are not addressed.
+fn clear(state: &mut State, targeting: Option<&Targeting>) {
+    if targeting.is_none() {
+        state.outputs.clear();
+    }
     let remaining =
         state.instances().filter(|it| it.address.resource.mode == ResourceMode::Managed);
     let objects =
@@ -141,6 +155,7 @@ fn clear(state: &mut State) {
         .map(|it| it.address)
         .filter(|address| address.resource.mode == ResourceMode::Data)
         .filter(|address| !needed.contains(&address.containing_resource().config()))
+        .filter(|address| targeting.is_none_or(|it| it.selects(address)))
         .collect();
     for address in data {
         state.remove_current(&address);

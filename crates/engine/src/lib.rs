@@ -3,9 +3,9 @@
 //! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and outcomes) and [`Event`]
 //! (progress). Inside: `src/moves.rs` (new addresses in the prior state), `src/graph` (nodes and edges as data),
 //! `src/schedule.rs` (the order of turns and tasks), `src/runs` (the context of each kind of run) and `src/walk`
-//! (what all contexts share), then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`, `src/provisioner.rs` and
-//! `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each edit. `tests/engine`
-//! runs text configurations against a provider in memory.
+//! (what all contexts share), `src/targeting`, then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`,
+//! `src/provisioner.rs` and `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each
+//! edit. `tests/engine` runs text configurations against a provider in memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐
@@ -54,12 +54,14 @@ mod progress;
 mod provider_node;
 mod provisioner;
 mod redact;
+mod relevance;
 mod removals;
 mod request;
 mod resource;
 mod runs;
 mod saved;
 mod schedule;
+mod targeting;
 mod temp;
 mod template_file;
 mod validate;

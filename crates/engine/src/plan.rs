@@ -2,8 +2,10 @@
 
 use std::{any::Any, rc::Rc, sync::Arc};
 
+use addr::{AbsResource, ConfigResource, ResourceInstance, ResourceMode, Target};
 use db::{Diagnostic, Summary, System};
 use hir::Program;
+use rustc_hash::FxHashMap;
 use state::{
     Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, Reason, ResourceChange,
     State, StateIdentity,
@@ -18,6 +20,7 @@ use crate::{
     moves::{self, Moves},
     place::{RunPhase, enter_phase},
     pool::Kept,
+    relevance::relevant_attributes,
     request::{Environment, PlanOptions, PlanOutcome},
     runs::{
         decisions::DecisionParts,
@@ -26,6 +29,7 @@ use crate::{
         planning::{Planning, PlanningOptions},
         retained_run::{FinishedPlan, Part, RetainedRun},
     },
+    targeting::{self, Targeting, uncovered_moves},
     variables::VariableValues,
     walk::{
         checks::Checks,
@@ -109,27 +113,35 @@ pub(crate) async fn plan_with(
 ) -> PlanOutcome {
     enter_phase(RunPhase::Planning);
     let Request { program, prior, variables, environment, options, observed } = request;
-    if options.mode == PlanMode::RefreshOnly {
-        return refused(prior, options, "refresh-only plans");
-    }
     let settings = Settings {
         parallelism: options.parallelism,
         applying: options.applying,
         workspace: options.workspace.clone(),
         temp: options.temp.clone(),
         plan_time: options.timestamp.clone(),
+        conditions_warn: options.mode == PlanMode::RefreshOnly,
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
     let mut prior = prior;
+    let targeting = Targeting::of(&options.targets, &options.excludes);
     let moves = moves::execute(program, &mut prior, options.mode == PlanMode::Destroy);
+    if let Some(error) = targeting.as_ref().and_then(|it| uncovered_moves(it, &moves.moved)) {
+        return refused(prior, plan, vec![targeting::in_effect(), error]);
+    }
+    let is_limited = targeting.is_some();
     let planning_options = PlanningOptions {
         refresh: options.refresh,
         replace: options.replace.iter().cloned().collect(),
+        replace_unkeyed: unkeyed(&options.replace),
         uncertain: options.uncertain.iter().map(|it| (it.object.clone(), it.clone())).collect(),
+        destroys: options.mode == PlanMode::Destroy,
+        refresh_only: options.mode == PlanMode::RefreshOnly,
+        targeting,
         moved: moves.moved.declared(),
+        relocated: moves.moved.previous.keys().cloned().collect(),
     };
     let previous = Arc::new(prior);
     let Renewed { templates, touched } =
@@ -145,20 +157,26 @@ pub(crate) async fn plan_with(
         state_index: leftovers.index_of(&previous),
     };
     let planning = Planning::new(program, environment, memo, input, planning_options);
+    if is_limited {
+        planning.report(targeting::in_effect());
+    }
     let is_possible = planning.has_all_values() & is_supported(&planning);
     let ending = Ending { plan, options: &options, moves, is_possible };
     match options.mode {
         PlanMode::Destroy => {
-            let run = DestroyPlanRun(planning);
-            if is_possible {
-                run.add_root(&run);
-                run.add_everything_as_orphan();
-                purpose::run(&run).await;
-            }
-            run.plan_output_removal(|_| true);
+            let planning = match is_possible {
+                true => {
+                    let run = DestroyPlanRun::new(planning);
+                    purpose::run(&run).await;
+                    run.into_planning()
+                }
+                false => planning,
+            };
+            planning.plan_output_removal(|_| !is_limited);
             // A destroy plan checks nothing. Results of checks in its refresh are dropped.
-            run.checks.restore(Checks::of_destruction(program.root()));
-            ending.finish(run.0, None, leftovers)
+            let checks = Checks::of_destruction(program.root());
+            planning.checks.restore(if is_limited { Checks::default() } else { checks });
+            ending.finish(planning, None, leftovers)
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
             let run = PlanRun(planning);
@@ -166,11 +184,13 @@ pub(crate) async fn plan_with(
             // A plan that is certain to fail calls no provider.
             if is_possible {
                 // The blocks in `others` have no nodes whose edits could be found.
-                let retained = leftovers.retained_run.take().filter(|_| !has_others(program));
+                let is_resumable = !has_others(program) && !is_limited;
+                let retained = leftovers.retained_run.take().filter(|_| is_resumable);
                 part = begin(&run, retained, touched);
                 purpose::run(&run).await;
             }
-            run.plan_output_removal(|name| !program.root().outputs.contains_key(name));
+            let declared = &program.root().outputs;
+            run.plan_output_removal(|name| !is_limited && !declared.contains_key(name));
             ending.finish(run.0, part.as_ref(), leftovers)
         }
     }
@@ -217,7 +237,7 @@ impl Ending<'_> {
         leftovers: &mut Leftovers,
     ) -> PlanOutcome {
         let has_begun = self.is_possible;
-        let has_others = has_others(planning.config.program);
+        let is_resumable = !has_others(planning.config.program) && planning.selection.is_none();
         let outcome =
             PlanOutcome { has_begun, ..finish(&planning, self.plan, self.options, &self.moves) };
         leftovers.turns = planning.reuse.turns();
@@ -225,7 +245,7 @@ impl Ending<'_> {
             leftovers.kept = Some(planning.pool.take_kept());
             let FinishedPlan { templates, retained_run, remains } =
                 planning.into_parts(&outcome, part);
-            let retained_run = retained_run.filter(|_| !has_others);
+            let retained_run = retained_run.filter(|_| is_resumable);
             (leftovers.templates, leftovers.retained_run, leftovers.remains) =
                 (templates, retained_run, remains);
         }
@@ -257,8 +277,13 @@ fn finish(
     // A destroy plan and a plan with errors do not expand everything. In any other plan, a declaration without
     // objects has no instances.
     let is_expanded = mode != PlanMode::Destroy && !has_failed;
-    let without_objects = if is_expanded { CheckStatus::Pass } else { CheckStatus::Unknown };
-    plan.checks = walk.checks.results(walk.config.program, without_objects);
+    let kept = walk.selection.as_ref().map(|it| it.kept_addresses(&walk.config.tree));
+    plan.checks = walk.checks.results(walk.config.program, |address| {
+        match is_expanded && kept.as_ref().is_none_or(|it| it.contains(address)) {
+            true => CheckStatus::Pass,
+            false => CheckStatus::Unknown,
+        }
+    });
     let mut refreshed = walk.state.take();
     refreshed.checks = plan.checks.clone();
     let DecisionParts { changes, drift, mut ephemerals, outputs } = walk.decisions.take();
@@ -268,10 +293,22 @@ fn finish(
     if mode != PlanMode::Destroy || !options.refresh {
         note_previous_addresses(&mut plan, moves);
     }
+    // A destroy plan that refreshes takes the objects as the refresh found them.
+    if mode == PlanMode::Destroy && options.refresh {
+        plan.resource_drift.clear();
+    }
+    plan.resource_drift.retain(|it| it.change.action != Action::NoOp || it.previous_addr.is_some());
     ephemerals.sort();
     ephemerals.dedup();
     plan.ephemerals = ephemerals;
     plan.output_changes = outputs;
+    // Nothing else than a saved plan and changes from outside need them.
+    if options.is_saved || !plan.resource_drift.is_empty() {
+        let outputs = walk.called_outputs();
+        let removed = removed_data(&plan, &refreshed);
+        plan.relevant_attributes =
+            relevant_attributes(walk.config.program, &plan, outputs, removed);
+    }
     refuse_ephemeral(walk, &plan);
     if !walk.report.has_errors()
         && let Some(warning) = moves.moved.warning()
@@ -296,6 +333,15 @@ fn finish(
     }
     let assertions = walk.report.assertions();
     PlanOutcome { plan, refreshed, diagnostics, has_begun: true, assertions }
+}
+
+/// The instances to replace whose addresses have no instance key, by their resource.
+fn unkeyed(replace: &[ResourceInstance]) -> FxHashMap<ConfigResource, Vec<ResourceInstance>> {
+    let mut unkeyed: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for instance in replace.iter().filter(|it| it.key.is_none()) {
+        unkeyed.entry(instance.config()).or_default().push(instance.clone());
+    }
+    unkeyed
 }
 
 /// Sets the previous addresses of the objects in a plan. A memoized change may have the previous address of an
@@ -324,8 +370,32 @@ fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
     let acts = |action: Action| action != Action::NoOp;
     plan.changes().any(|it| acts(it.change.action) || it.previous_addr.is_some())
         || plan.output_changes.values().any(|it| acts(it.action))
+        // A refresh-only plan writes what it read.
+        || (plan.mode == PlanMode::RefreshOnly
+            && (!plan.resource_drift.is_empty() || !previous.has_same_managed(refreshed)))
         // A destroy plan still clears a state that has nothing but data sources.
-        || (plan.mode == PlanMode::Destroy && !previous.is_empty() && refreshed.resources().len() > 0)
+        || (plan.mode == PlanMode::Destroy && !previous.is_empty() && clears_data(plan, refreshed))
+}
+
+/// Returns true if a destroy plan leaves data sources in the state, which its apply removes.
+fn clears_data(plan: &Plan, refreshed: &State) -> bool {
+    match plan.targets.is_empty() && plan.excludes.is_empty() {
+        true => refreshed.resources().len() > 0,
+        false => !removed_data(plan, refreshed).is_empty(),
+    }
+}
+
+/// The data sources that the apply of a destroy plan removes.
+fn removed_data(plan: &Plan, refreshed: &State) -> Vec<AbsResource> {
+    if plan.mode != PlanMode::Destroy {
+        return Vec::new();
+    }
+    let targeting = Targeting::of(&plan.targets, &plan.excludes);
+    let data = refreshed.instances().map(|it| it.address).filter(|address| {
+        address.resource.mode == ResourceMode::Data
+            && targeting.as_ref().is_none_or(|it| it.selects(address))
+    });
+    data.map(|it| it.containing_resource()).collect()
 }
 
 fn sorted(mut changes: Vec<Arc<ResourceChange>>) -> Vec<Arc<ResourceChange>> {
@@ -361,15 +431,20 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
 fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
     let replace: Vec<String> = options.replace.iter().map(ToString::to_string).collect();
     let uncertain: Vec<String> = options.uncertain.iter().map(|it| it.object.to_string()).collect();
+    let text =
+        |list: &[Target]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     memo.begin(&[
         options.workspace.as_bytes(),
         &[
             u8::from(options.applying),
             u8::from(options.refresh),
             u8::from(options.mode == PlanMode::Destroy),
+            u8::from(options.mode == PlanMode::RefreshOnly),
         ],
         replace.join("\n").as_bytes(),
         uncertain.join("\n").as_bytes(),
+        text(&options.targets).as_bytes(),
+        text(&options.excludes).as_bytes(),
         options.temp.path().as_bytes(),
     ]);
 }
@@ -410,8 +485,8 @@ fn empty_plan(options: &PlanOptions) -> Plan {
         output_changes: Default::default(),
         checks: Vec::new(),
         relevant_attributes: Vec::new(),
-        targets: Vec::new(),
-        excludes: Vec::new(),
+        targets: options.targets.clone(),
+        excludes: options.excludes.clone(),
         force_replace: options.replace.clone(),
         backend: BackendRecord {
             type_name: String::new(),
@@ -425,9 +500,8 @@ fn empty_plan(options: &PlanOptions) -> Plan {
     }
 }
 
-fn refused(prior: State, options: PlanOptions, what: &str) -> PlanOutcome {
-    let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
-    let diagnostics = vec![Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail)];
-    let plan = Plan { has_errors: true, ..empty_plan(&options) };
+/// The outcome of a plan that is refused before anything runs.
+fn refused(prior: State, plan: Plan, diagnostics: Vec<Diagnostic>) -> PlanOutcome {
+    let plan = Plan { has_errors: true, ..plan };
     PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false, assertions: 0 }
 }

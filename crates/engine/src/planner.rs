@@ -219,6 +219,7 @@ fn idle_walk<'a>(
         applying: false,
         workspace: "".into(),
         temp: TempRoot::without_plan(),
+        conditions_warn: false,
         plan_time: "".into(),
     };
     let input = WalkInput {

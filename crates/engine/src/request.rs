@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use addr::{ProviderSource, ResourceInstance};
+use addr::{ProviderSource, ResourceInstance, Target};
 use db::{Diagnostic, System};
 use provider::{BoxFuture, Provider};
 use state::{Plan, PlanMode, State, journal::Intent};
@@ -40,7 +40,7 @@ pub struct Environment {
 /// Options of [`plan`](crate::plan).
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// The kind of plan. [`PlanMode::RefreshOnly`] is not supported yet and gives a diagnostic.
+    /// The kind of plan.
     pub mode: PlanMode,
     /// True if managed objects are refreshed first (`-refresh`).
     pub refresh: bool,
@@ -52,6 +52,11 @@ pub struct PlanOptions {
     pub workspace: Str,
     /// The instances to replace even if no change requires it (`-replace`).
     pub replace: Vec<ResourceInstance>,
+    /// The addresses to which the plan is limited, with all that they depend on (`-target`); empty for no limit.
+    pub targets: Vec<Target>,
+    /// The addresses that the plan leaves out, with all that depends on them (`-exclude`). Not together with
+    /// `targets`.
+    pub excludes: Vec<Target>,
     /// Creations with an unknown result, from the journals of interrupted runs. Nothing is created at their
     /// addresses.
     pub uncertain: Vec<Intent>,

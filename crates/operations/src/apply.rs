@@ -48,7 +48,8 @@ impl Approved {
 
 /// Returns true for the warning of an assertion in a `check` block.
 pub fn is_of_check(diagnostic: &Diagnostic) -> bool {
-    !diagnostic.is_error() && matches!(diagnostic.id(), Rule::ConditionFailed | Rule::CheckUnknown)
+    // In a refresh-only plan, other conditions warn, too.
+    diagnostic.summary == Summary::CHECK_ASSERTION || diagnostic.id() == Rule::CheckUnknown
 }
 
 /// Checks that a saved plan can be applied to the opened state, and loads its configuration.
@@ -190,6 +191,29 @@ pub fn apply(
     found.extend(directories.changes(&prepared.program));
     diagnostics.extend(found.iter().cloned());
     Ok(Applied { prepared, plan, state, diagnostics, found, view, keeper })
+}
+
+/// Writes the state that a refresh-only plan found, without a run of the engine.
+///
+/// # Errors
+/// The reason why nothing was written. The state is closed then.
+pub fn refresh(
+    session: &Session,
+    purpose: store::Purpose,
+    approved: Approved,
+    open: OpenState,
+) -> Result<Applied, Failure> {
+    let Approved { prepared, plan, refreshed, files } = approved;
+    let stored = open.file.state.clone();
+    let keeper = Arc::new(open.keeper(session, purpose));
+    if let Err(problem) = session.runtime.block_on(keeper.begin(&stored, &refreshed)) {
+        store::close(session, &keeper)?;
+        return Err((*problem).into());
+    }
+    let (_, view) = environment(session, Run::Quiet, &prepared, keeper.clone(), &files);
+    let found: Vec<Diagnostic> = write(session, &keeper, &refreshed).into_iter().collect();
+    let diagnostics = found.clone();
+    Ok(Applied { prepared, plan, state: refreshed, diagnostics, found, view, keeper })
 }
 
 /// A warning about creations with unknown outcome in this run. Those of earlier runs were reported at the start.

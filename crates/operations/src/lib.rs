@@ -29,6 +29,7 @@ pub mod apply;
 mod backend_config;
 pub mod child_environment;
 pub mod edit;
+pub mod goal;
 pub mod import;
 pub mod init;
 mod local_exec;

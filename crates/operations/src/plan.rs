@@ -6,7 +6,6 @@
 
 use std::{path::Path, sync::Arc};
 
-use addr::ResourceInstance;
 use db::{Diagnostic, Sources, Summary};
 use engine::PlanOutcome;
 use hir::statics::LocalBackend;
@@ -14,6 +13,7 @@ use state::{PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
 
 use crate::{
     PROGRAM,
+    goal::Goal,
     modules::writes::ModuleDirectories,
     offline::{unplanned_conditions, validate_unplanned},
     planned,
@@ -33,10 +33,8 @@ pub struct PlanOptions {
     pub parallelism: usize,
     /// True if objects are read from their providers first.
     pub refresh: bool,
-    /// True if all objects are planned for destruction.
-    pub destroy: bool,
-    /// The addresses of instances to replace.
-    pub replace: Vec<String>,
+    /// The goal of the plan.
+    pub goal: Goal,
     /// True if objects are created again whose creation was never confirmed.
     pub retry_uncertain: bool,
     /// True if the user is asked for missing values of variables.
@@ -79,13 +77,16 @@ pub fn plan(
     files: &Arc<TempFiles>,
 ) -> Result<Planned, Failure> {
     let mut prior = open.file.state.clone();
-    let purpose = if options.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
+    let purpose = match options.goal.mode {
+        PlanMode::Destroy => Purpose::PlanDestroy,
+        PlanMode::Normal | PlanMode::RefreshOnly => Purpose::Plan,
+    };
     let mut prepared = prepare(session, flags, &mut prior, purpose)?;
     if options.input && session.may_ask() {
         let Prepared { ephemeral_inputs, program, values, .. } = &mut prepared;
         variables::ask(session, program.root(), values, ephemeral_inputs)?;
     }
-    let request = request(session, options, open, files)?;
+    let request = request(session, options, open, files);
     let mode = request.mode;
     let run = if options.applying { Run::PlanBeforeApply } else { Run::Plan };
     let (environment, show) = environment(session, run, &prepared, open.openings(session), files);
@@ -123,19 +124,21 @@ fn request(
     options: &PlanOptions,
     open: &OpenState,
     files: &TempFiles,
-) -> Result<engine::PlanOptions, Failure> {
-    Ok(engine::PlanOptions {
-        mode: if options.destroy { PlanMode::Destroy } else { PlanMode::Normal },
+) -> engine::PlanOptions {
+    engine::PlanOptions {
+        mode: options.goal.mode,
         refresh: options.refresh,
         parallelism: options.parallelism,
         applying: options.applying,
         workspace: session.workspace(),
-        replace: replaced(&options.replace)?,
+        replace: options.goal.replace.clone(),
+        targets: options.goal.targets.clone(),
+        excludes: options.goal.excludes.clone(),
         uncertain: if options.retry_uncertain { Vec::new() } else { open.uncertain.clone() },
         timestamp: session.timestamp().into(),
         temp: files.root(),
         is_saved: options.is_saved,
-    })
+    }
 }
 
 /// The temporary files for the plan file. Fails if one contains a secret.
@@ -147,26 +150,6 @@ fn captured(
     let entries = files.capture(session)?;
     temp::refuse_secrets(files, &entries, outcome, &session.redactor)?;
     Ok(entries)
-}
-
-/// Parses the addresses of instances to replace.
-///
-/// # Errors
-/// A diagnostic for an invalid address, or one that is not a managed resource.
-pub fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
-    let parse = |text: &String| {
-        let summary = Summary::force_replace_address(format!("{text:?}"));
-        let address = addr::parse_resource_instance(text)
-            .map_err(|error| Diagnostic::new(summary.clone(), error.to_string()))?;
-        match address.resource.mode {
-            addr::ResourceMode::Managed => Ok(address),
-            _ => {
-                let detail = "Only managed resources can be used with the -replace=... option.";
-                Err(Diagnostic::new(summary, detail).into())
-            }
-        }
-    };
-    addresses.iter().map(parse).collect()
 }
 
 /// Records in a plan which state and which place it was made for. Without `has_place`, the plan does not record

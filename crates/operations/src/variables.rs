@@ -521,12 +521,16 @@ pub fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
 }
 
 fn masked(path: &Path, bytes: Vec<u8>) -> Option<SourceText> {
-    let text = String::from_utf8(bytes).ok()?;
-    Some(SourceText {
+    Some(masked_text(path, &String::from_utf8(bytes).ok()?))
+}
+
+/// The masked text of a file with this content.
+pub(crate) fn masked_text(path: &Path, text: &str) -> SourceText {
+    SourceText {
         path: path.to_string_lossy().as_ref().into(),
-        blocks: [starred(&text).into()].into(),
+        blocks: [starred(text).into()].into(),
         may_hold_secrets: true,
-    })
+    }
 }
 
 /// Replaces each byte of `text` by a star, except line ends.

@@ -16,6 +16,7 @@ use db::{Diagnostic, OsSystem, Sources};
 use engine::{CancelToken, Event, EventSink, LogLevel, Operation, Redactor};
 use operations::{
     apply::{self, Approved},
+    goal::Goal,
     plan::{self, PlanOptions},
     root_system::{RootSystem, Variables},
     session::{Failure, Session, SessionOptions},
@@ -157,8 +158,7 @@ impl Root {
         let options = PlanOptions {
             parallelism: 10,
             refresh: true,
-            destroy: false,
-            replace: Vec::new(),
+            goal: Goal::default(),
             retry_uncertain: false,
             input: false,
             applying: true,

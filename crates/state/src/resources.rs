@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use addr::{
     AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ProviderSource,
-    ResourceInstance, Version,
+    ResourceInstance, ResourceMode, Version,
 };
 use values::{Str, Value};
 
@@ -103,6 +103,14 @@ impl State {
     /// Returns true if both states share their resources. False does not mean that they differ.
     pub fn has_same_resources(&self, other: &State) -> bool {
         Arc::ptr_eq(&self.resources, &other.resources)
+    }
+
+    /// Returns true if both states have equal managed objects.
+    pub fn has_same_managed(&self, other: &State) -> bool {
+        let is_managed =
+            |it: &(&AbsResource, &ResourceState)| it.0.resource.mode == ResourceMode::Managed;
+        let (own, others) = (self.resources(), other.resources());
+        self.has_same_resources(other) || own.filter(is_managed).eq(others.filter(is_managed))
     }
 
     /// All resources in the order of their addresses.

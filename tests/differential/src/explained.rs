@@ -379,12 +379,10 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "changes outside of a run",
+        name: "`refresh`",
         applies: |seen| {
-            let is_drift = |it: &str| {
-                it.starts_with("only reference") && it.contains("\"type\":\"resource_drift\"")
-            };
-            seen.is_of("events") && seen.difference.detail.lines().all(is_drift)
+            let is_of_outputs = seen.difference.class.contains("outputs");
+            seen.around.command[0] == "refresh" && (is_of_outputs || seen.run_fails())
         },
     },
     Rule {

@@ -123,10 +123,12 @@ impl Generator<'_> {
             14 => ["plan", "-destroy", &format!("-out={SAVED}")].into_iter().for_each(push),
             15 => ["output", "-json"].into_iter().for_each(push),
             16 => ["show", "-json"].into_iter().for_each(push),
+            17 | 18 if self.vocabulary.has("refresh_only") => match self.random.usize(..4) {
+                0 => ["plan", "-refresh-only", &format!("-out={SAVED}")].into_iter().for_each(push),
+                1 => push("refresh"),
+                _ => ["apply", "-refresh-only"].into_iter().for_each(push),
+            },
             17 => ["state", "list"].into_iter().for_each(push),
-            18 if self.vocabulary.has("refresh_only") => {
-                ["apply", "-refresh-only"].into_iter().for_each(push);
-            }
             _ => push("apply"),
         }
         self.flags(&mut command, root);
@@ -138,29 +140,53 @@ impl Generator<'_> {
         if name == "validate" {
             command.push("-json".to_owned());
         }
-        if !matches!(&*name, "plan" | "apply" | "destroy") {
+        if !matches!(&*name, "plan" | "apply" | "destroy" | "refresh") {
             return;
         }
         if self.one_in(6, 5) {
             command.push("-json".to_owned());
         }
         let changes = name != "destroy"
+            && name != "refresh"
             && !command.iter().any(|it| it == "-destroy" || it == "-refresh-only");
         if changes && self.one_in(8, 1) {
             let address = self.instance(root);
             command.extend(address.map(|it| format!("-replace={it}")));
         }
-        if self.vocabulary.has("target") && self.one_in(8, 1) {
-            let address = self.instance(root);
-            command.extend(address.map(|it| format!("-target={it}")));
+        if self.vocabulary.has("target") && self.one_in(3, 1) {
+            self.targets(command, root);
         }
-        if self.one_in(12, 1) {
+        let can_skip = name != "refresh" && !command.iter().any(|it| it == "-refresh-only");
+        if can_skip && self.one_in(12, 1) {
             command.push("-refresh=false".to_owned());
         }
         if name == "plan" && self.one_in(6, 1) {
             command.push("-detailed-exitcode".to_owned());
         }
         self.variables(command, root);
+    }
+
+    /// Adds one or two addresses of modules, resources or instances, for one of the two options.
+    fn targets(&mut self, command: &mut Vec<String>, root: &Module) {
+        let option = self.pick(&["target", "exclude"]);
+        for _ in 0..=self.random.usize(..2) {
+            let calls: Vec<&Block> =
+                root.blocks.iter().filter(|it| it.kind() == "module").collect();
+            let address = match calls.len() {
+                0 => self.instance(root),
+                _ if self.one_in(2, 1) => self.instance(root),
+                count => {
+                    let call = calls[self.random.usize(..count)].labels().join(".");
+                    Some(format!("module.{call}{}", self.pick(&["", "", "[0]", "[\"a\"]"])))
+                }
+            };
+            // Without its key, an address names all instances.
+            let address = match self.one_in(3, 1) {
+                true => address.map(|it| it.split('[').next().unwrap_or_default().to_owned()),
+                false => address,
+            };
+            command.extend(address.map(|it| format!("-{option}={it}")));
+        }
     }
 
     /// Adds `-var` for each variable without a default, and for some others.

@@ -73,6 +73,7 @@ impl Command {
             Command::Apply(it) | Command::Destroy(it) => {
                 Common::with(&it.view, &mut it.vars).operation(&it.operation)
             }
+            Command::Refresh(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Test(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Console(it) => Common::with(&it.view, &mut it.vars),
             Command::Import(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),

@@ -1,6 +1,11 @@
 //! Arguments as options of the operations.
 
-use operations::{plan::PlanOptions, store::StateOptions};
+use operations::{
+    goal::{Goal, GoalFlags},
+    plan::PlanOptions,
+    session::{Failure, Session},
+    store::StateOptions,
+};
 
 use super::{OperationArgs, StateArgs};
 
@@ -19,16 +24,33 @@ impl StateArgs {
 
 impl OperationArgs {
     /// The options for planning.
-    pub(crate) fn plan(&self, applying: bool, is_saved: bool) -> PlanOptions {
+    pub(crate) fn plan(&self, goal: Goal, applying: bool, is_saved: bool) -> PlanOptions {
         PlanOptions {
             parallelism: self.parallelism.get(),
             refresh: self.refresh,
-            destroy: self.destroy,
-            replace: self.replace.clone(),
+            goal,
             retry_uncertain: self.retry_uncertain,
             input: self.input && !self.json.json,
             applying,
             is_saved,
         }
+    }
+
+    /// The goal that the flags describe.
+    ///
+    /// # Errors
+    /// The errors in the flags.
+    pub(crate) fn goal(&self, session: &Session) -> Result<Goal, Failure> {
+        let flags = GoalFlags {
+            destroy: self.destroy,
+            refresh_only: self.refresh_only,
+            refresh: self.refresh,
+            replace: self.replace.clone(),
+            targets: self.target.clone(),
+            target_files: self.target_file.clone(),
+            excludes: self.exclude.clone(),
+            exclude_files: self.exclude_file.clone(),
+        };
+        Goal::new(session, &flags)
     }
 }

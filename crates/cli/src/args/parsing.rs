@@ -49,33 +49,38 @@ pub(super) fn go_bool(text: &str) -> Result<bool, &'static str> {
 /// requested. The help text of each ends with [`NOT_SUPPORTED`].
 pub(super) const REFUSED: &[Refused] = &[
     Refused {
-        commands: &["plan", "apply", "destroy", "watch"],
-        flags: &["target", "exclude", "refresh-only"],
-        why: None,
+        commands: &["watch"],
+        flags: &["destroy"],
+        why: "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \
+              \"mayfly plan -destroy\".",
     },
     Refused {
         commands: &["watch"],
         flags: &["json-into"],
-        why: Some("\"watch\" shows a screen or prints JSON, and never both. Use -json."),
+        why: "\"watch\" shows a screen or prints JSON, and never both. Use -json.",
     },
     Refused {
         commands: &["watch"],
         flags: &["destroy"],
-        why: Some(
-            "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \
-             \"mayfly plan -destroy\".",
-        ),
+        why: "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \
+              \"mayfly plan -destroy\".",
+    },
+    Refused {
+        commands: &["watch"],
+        flags: &["refresh-only"],
+        why: "\"watch\" plans what a configuration asks for. To see what has changed outside of it, run \
+              \"mayfly plan -refresh-only\".",
     },
 ];
 
-pub(super) const NOT_SUPPORTED: &str = "(not supported yet)";
+pub(super) const NOT_SUPPORTED: &str = "(not for this command)";
 
 pub(super) struct Refused {
     pub(super) commands: &'static [&'static str],
     /// Flag names without the leading dashes.
     pub(super) flags: &'static [&'static str],
-    /// The error message. `None` for the generic message that this version does not support the flag.
-    pub(super) why: Option<&'static str>,
+    /// The error message.
+    pub(super) why: &'static str,
 }
 
 /// The clap definition of the command line. Every boolean flag also accepts a value, as in `-no-color=false`.
@@ -112,10 +117,7 @@ pub(super) fn refusal(matches: &ArgMatches) -> Option<String> {
     let of_command = REFUSED.iter().filter(|it| it.commands.contains(&name));
     let flags = of_command.flat_map(|it| it.flags.iter().map(move |flag| (flag, it.why)));
     let mut given = flags.filter(|(flag, _)| is_given(matches, &id_of(flag)));
-    given.next().map(|(flag, why)| match why {
-        Some(why) => why.to_owned(),
-        None => format!("This version of Mayfly does not support -{flag}. Nothing was done."),
-    })
+    given.next().map(|(_, why)| why.to_owned())
 }
 
 /// The names of the command and of its flags, without values, as in `state list -id`.

@@ -2,10 +2,12 @@
 
 use std::{path::Path, sync::Arc};
 
+use addr::ResourceMode;
 use db::{Diagnostic, Summary};
 use engine::{CancelLevel, LogLevel};
 use operations::{
     apply::{self, Applied, Approved, Settings, is_of_check},
+    goal::Goal,
     plan::{self, end_temp},
     planned as planned_configuration,
     session::Failure,
@@ -13,9 +15,9 @@ use operations::{
     temp::TempFiles,
     variables::flag::VarFlag,
 };
-use state::{Action, PlanFile};
+use state::{Action, InstanceEntry, PlanFile, PlanMode, State};
 
-use super::{show_diagnostics, show_found, show_plan};
+use super::{show_checks, show_diagnostics, show_found, show_plan};
 use crate::{
     args::{ApplyArgs, OperationArgs},
     exit::Exit,
@@ -29,6 +31,7 @@ pub(crate) fn apply_command(
     args: &ApplyArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
+    let goal = goal_of(session, args)?;
     if args.operation.json.json && !args.auto_approve && args.plan_file.is_none() {
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either \
                       apply a saved plan file, or enable the -auto-approve option.";
@@ -61,7 +64,8 @@ pub(crate) fn apply_command(
         Some(file) => apply_saved(session, &flags, &open, file),
         None => {
             let files = TempFiles::new(session);
-            let decision = apply_planned(session, args, flags, &open, &files);
+            let planning = Planning { goal, flags, files: &files };
+            let decision = apply_planned(session, args, planning, &open);
             if !matches!(decision, Ok(Decision::Apply(_))) {
                 end_temp(session, &files, !matches!(decision, Ok(Decision::Cancelled)));
             }
@@ -86,9 +90,27 @@ pub(crate) fn apply_command(
     }
 }
 
+/// The goal of the command. `destroy` has only one mode.
+fn goal_of(session: &CommandSession, args: &ApplyArgs) -> Result<Goal, Failure> {
+    let refuse = |detail: &str| Err(Diagnostic::new(Summary::DESTROY_MODE, detail).into());
+    let flags = &args.operation;
+    if args.is_destroy && flags.refresh_only {
+        return refuse("The -refresh-only option is not valid for \"mayfly destroy\".");
+    }
+    if args.is_destroy && flags.destroy {
+        return refuse(
+            "The -destroy option is not valid for \"mayfly destroy\", because this command always runs in destroy \
+             mode.",
+        );
+    }
+    let destroy = flags.destroy || args.is_destroy;
+    OperationArgs { destroy, ..flags.clone() }.goal(session)
+}
+
 fn purpose_of(args: &ApplyArgs) -> store::Purpose {
-    match args.operation.destroy {
+    match args.operation.destroy || args.is_destroy {
         true => store::Purpose::Destroy,
+        false if args.is_refresh => store::Purpose::Refresh,
         false => store::Purpose::Apply,
     }
 }
@@ -102,20 +124,46 @@ enum Decision {
     Failed,
 }
 
+/// The warning of a refresh without objects.
+fn nothing_to_refresh(state: &State) -> Option<Diagnostic> {
+    let is_managed = |it: InstanceEntry<'_>| it.address.resource.mode == ResourceMode::Managed;
+    let detail = "There are currently no remote objects tracked in the state, so there is nothing to refresh.";
+    let warning = || Diagnostic::new(Summary::NOTHING_TO_REFRESH, detail);
+    (!state.instances().any(is_managed)).then(warning)
+}
+
+/// The inputs of a plan that is made now.
+struct Planning<'f> {
+    goal: Goal,
+    flags: Vec<VarFlag>,
+    files: &'f Arc<TempFiles>,
+}
+
 fn apply_planned(
     session: &CommandSession,
     args: &ApplyArgs,
-    flags: Vec<VarFlag>,
+    planning: Planning<'_>,
     open: &OpenState,
-    files: &Arc<TempFiles>,
 ) -> Result<Decision, Failure> {
-    let options = args.operation.plan(true, false);
+    let Planning { goal, flags, files } = planning;
+    let mode = goal.mode;
+    let options = args.operation.plan(goal, true, false);
     let mut planned = plan::plan(session, &options, flags, open, files)?;
-    show_found(session, &planned, true);
-    show_plan(session, &args.operation, &planned);
+    if args.is_refresh {
+        let warning = nothing_to_refresh(&open.file.state);
+        planned.found.extend(warning.clone());
+        planned.outcome.diagnostics.extend(warning);
+    }
+    show_found(session, &planned, !args.is_refresh);
+    if args.is_refresh {
+        show_checks(session, &planned);
+    }
+    if !args.is_refresh {
+        show_plan(session, &args.operation, &planned);
+    }
     let outcome = &mut planned.outcome;
     let has_errors = outcome.has_errors();
-    if args.auto_approve && !has_errors {
+    if args.auto_approve && !args.is_refresh && !has_errors {
         // The apply evaluates checks again, so their results in the plan are not shown.
         outcome.diagnostics.retain(|it| !is_of_check(it));
     }
@@ -123,8 +171,9 @@ fn apply_planned(
     if has_errors {
         return Ok(Decision::Failed);
     }
-    if outcome.plan.is_applyable && !args.auto_approve && !approved(session, &args.operation)? {
-        let what = if args.operation.destroy { "Destroy" } else { "Apply" };
+    if outcome.plan.is_applyable && !args.auto_approve && !approved(session, &args.operation, mode)?
+    {
+        let what = if mode == PlanMode::Destroy { "Destroy" } else { "Apply" };
         session.ui.line(&format!("\n{what} cancelled."));
         return Ok(Decision::Cancelled);
     }
@@ -134,29 +183,18 @@ fn apply_planned(
     Ok(Decision::Apply(Box::new(Approved::of(planned, files))))
 }
 
-fn approved(session: &CommandSession, args: &OperationArgs) -> Result<bool, Failure> {
+fn approved(
+    session: &CommandSession,
+    args: &OperationArgs,
+    mode: PlanMode,
+) -> Result<bool, Failure> {
     if !args.input {
         let detail = "Mayfly cannot ask for interactive approval when input is disabled. Use \
                       -auto-approve, or save a plan and apply that.";
         return Err(Diagnostic::new(Summary::NO_INPUT, detail).into());
     }
     let workspace = session.workspace();
-    let within = match &*workspace {
-        backend::DEFAULT_WORKSPACE => String::new(),
-        name => format!(" in workspace {name:?}"),
-    };
-    let prompt = match args.destroy {
-        true => format!(
-            "\nDo you really want to destroy all resources{within}?\n  OpenTofu will destroy all \
-             your managed infrastructure, as shown above.\n  There is no undo. Only 'yes' will be \
-             accepted to confirm.\n\n  Enter a value: "
-        ),
-        false => format!(
-            "\nDo you want to perform these actions{within}?\n  OpenTofu will perform the actions \
-             described above.\n  Only 'yes' will be accepted to approve.\n\n  Enter a value: "
-        ),
-    };
-    match session.ui.ask(&prompt, false) {
+    match session.ui.ask(&question(mode, &workspace), false) {
         Ok(answer) => {
             session.ui.line("");
             Ok(answer == "yes")
@@ -166,6 +204,33 @@ fn approved(session: &CommandSession, args: &OperationArgs) -> Result<bool, Fail
             "The answer could not be read. Use -auto-approve to run without questions.",
         )
         .into()),
+    }
+}
+
+/// The question before an apply.
+fn question(mode: PlanMode, workspace: &str) -> String {
+    let within = |name: &str| match workspace {
+        backend::DEFAULT_WORKSPACE => String::new(),
+        workspace => format!("{name} {workspace:?}"),
+    };
+    match mode {
+        PlanMode::Destroy => format!(
+            "\nDo you really want to destroy all resources{}?\n  OpenTofu will destroy all \
+             your managed infrastructure, as shown above.\n  There is no undo. Only 'yes' will be \
+             accepted to confirm.\n\n  Enter a value: ",
+            within(" in workspace")
+        ),
+        PlanMode::RefreshOnly => format!(
+            "\nWould you like to update the OpenTofu state{} to reflect these detected changes?\n  OpenTofu will write \
+             these changes to the state without modifying any real infrastructure.\n  There is no undo. Only 'yes' \
+             will be accepted to confirm.\n\n  Enter a value: ",
+            within(" for")
+        ),
+        PlanMode::Normal => format!(
+            "\nDo you want to perform these actions{}?\n  OpenTofu will perform the actions \
+             described above.\n  Only 'yes' will be accepted to approve.\n\n  Enter a value: ",
+            within(" in workspace")
+        ),
     }
 }
 
@@ -205,12 +270,18 @@ pub(crate) fn carry_out(
         parallelism: args.operation.parallelism.get(),
         suppress_forget_errors: args.suppress_forget_errors,
     };
-    let applied = apply::apply(session, settings, purpose_of(args), approved, open)?;
+    let purpose = purpose_of(args);
+    let applied = match args.is_refresh {
+        true => apply::refresh(session, purpose, approved, open)?,
+        false => apply::apply(session, settings, purpose, approved, open)?,
+    };
     // The diagnostics of the engine were printed as events. The engine does not know these ones.
     session.ui.json_diagnostics(&applied.found, &applied.prepared.program.sources);
     show_diagnostics(session, &applied.diagnostics, &applied.prepared);
     if !applied.has_errors() {
-        applied.view.finish(args.operation_done());
+        if !args.is_refresh {
+            applied.view.finish(args.operation_done());
+        }
         show_outputs(session, args, &applied);
     }
     applied.close(session)?;

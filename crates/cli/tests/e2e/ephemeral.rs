@@ -46,10 +46,9 @@ fn ephemeral_resources_cannot_be_replaced_imported_or_listed() {
         ]);
         bench.mayfly(".", ["state", "show", address]).fails().shows(&["No instance found"]);
         bench.mayfly(".", ["state", "list", address]).fails().shows(&["Unknown resource"]);
-        // Targets are not supported yet. They must be refused, not ignored.
         for option in ["-target", "-exclude"] {
-            let ended = bench.mayfly(".", ["plan", &format!("{option}={address}")]).fails();
-            ended.shows(&["Unsupported option"]);
+            let ended = bench.mayfly(".", ["plan", &format!("{option}={address}")]).succeeds();
+            ended.shows(&["No changes.", "Resource targeting is in effect"]);
         }
     }
     let ended = bench.mayfly(".", ["import", "data.playground_secret.d", "id"]).fails();

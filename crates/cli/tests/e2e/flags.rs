@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::bench::Bench;
 
-const MARK: &str = "(not supported yet)";
+const MARK: &str = "(not for this command)";
 
 const COMMANDS: &[&[&str]] = &[
     &["init"],
@@ -15,6 +15,7 @@ const COMMANDS: &[&[&str]] = &[
     &["watch"],
     &["apply"],
     &["destroy"],
+    &["refresh"],
     &["console"],
     &["import"],
     &["show"],
@@ -119,6 +120,7 @@ fn refused_flags_equal_those_marked_in_help_and_readme() {
                 "parallelism" => "1",
                 "lock-timeout" => "1s",
                 "lockfile" => "readonly",
+                "target-file" | "exclude-file" => "/dev/null",
                 _ => "a.b",
             };
             let argument = match flag.takes_value {

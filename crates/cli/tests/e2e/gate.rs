@@ -167,9 +167,17 @@ const ROWS: &[Row] = &[
         .shows(&["7 to destroy"]),
     all(&["plan", "-replace", VAULT, "-state=terraform.tfstate"])
         .shows(&["will be replaced, as requested"]),
-    all(&["plan", "-target", VAULT]).exits(1).shows(&["does not support -target"]),
-    all(&["plan", "-exclude", VAULT]).exits(1).shows(&["does not support -exclude"]),
-    all(&["plan", "-refresh-only"]).exits(1).shows(&["does not support -refresh-only"]),
+    all(&["plan", "-target", VAULT]).shows(&["Resource targeting is in effect"]),
+    all(&["plan", "-exclude", VAULT]).shows(&["Resource targeting is in effect"]),
+    // A file that is none, and may have secrets in each line.
+    all(&["plan", "-target-file=main.tf"]).exits(1).shows(&["Error: "]),
+    all(&["plan", "-exclude-file=main.tf"]).exits(1).shows(&["Error: "]),
+    all(&["plan", "-refresh-only"]).shows(&["No changes."]),
+    all(&["refresh", "-target", VAULT, "-exclude-file=/dev/null"]).exits(1).shows(&["Error: "]),
+    typed(&["refresh", "-state=terraform.tfstate", "-lock=true", "-parallelism=2"])
+        .shows(&["Outputs:"]),
+    all(&["refresh", "-json", "-input=false", "-lock-timeout=1s", "-target-file=/dev/null"])
+        .shows(&["\"type\":\"outputs\""]),
     all(&["import", "-input=false", "playground_parameter.imported", "imported"])
         .shows(&["Import successful!"]),
     all(&["import", "-input=false", "playground_parameter.adopted", "nobody"])

@@ -52,6 +52,7 @@ mod specification;
 mod state;
 mod state_edits;
 mod statics;
+mod targets;
 mod temp;
 mod terraform;
 mod test_command;

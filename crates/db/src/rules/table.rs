@@ -554,8 +554,11 @@ rules! {
         InvalidEvaluationMemory "invalid-evaluation-memory": INVALID_EVALUATION_MEMORY Error "Invalid memory limit";
         InvalidPreventDestroy "invalid-prevent-destroy":
             INVALID_PREVENT_DESTROY Error "Invalid value for prevent_destroy";
+        MovesNotTargeted "moves-not-targeted":
+            MOVES_NOT_TARGETED Error "Moved resource instances excluded by targeting";
         NotSupportedYet "not-supported-yet":
             NOT_SUPPORTED_YET Error "Not supported yet", NOT_SUPPORTED_BY_PLAN Warning "Not supported yet";
+        NothingToRefresh "nothing-to-refresh": NOTHING_TO_REFRESH Warning "Empty or non-existent state";
         OperationFailed "operation-failed": OPERATION_FAILED Error "Operation failed";
         PlanForOtherState "plan-for-other-state":
             PLAN_FOR_OTHER_STATE Error "Saved plan does not match the given state";
@@ -577,7 +580,12 @@ rules! {
             STALE_PLAN Error "Saved plan is stale", PLAN_OF_WORKSPACE Error "Saved plan is for another workspace",
             PLAN_OF_STATE Error "Saved plan is for a state in another place",
             PLAN_OF_DATA_DIR Error "Saved plan was made with another TF_DATA_DIR";
+        TargetingInEffect "targeting-in-effect":
+            TARGETING_IN_EFFECT Warning "Resource targeting is in effect",
+            TARGETED_APPLY Warning "Applied changes may be incomplete";
         TooManyInstances "too-many-instances": TOO_MANY_INSTANCES Error "Too many instances";
+        UnmatchedReplace "unmatched-replace":
+            UNMATCHED_REPLACE Warning "Incompletely-matched force-replace resource instance";
         ValidationFailed "validation-failed": VALIDATION_FAILED Error "Invalid value for variable";
         ZeroAsserts "zero-asserts": ZERO_ASSERTS Error "Zero assert blocks";
     }
@@ -624,7 +632,12 @@ rules! {
                 | "Invalid credentials block" | "Invalid provider_installation block",
             cli_config_doubt(words) Warning "{words}" as "Unable to open CLI configuration file";
         ConsoleEvaluation "console-evaluation": CONSOLE_EVALUATION Error "Cannot evaluate here";
-        ContradictingOptions "contradicting-options": CONTRADICTING_OPTIONS Error "Invalid combination of options";
+        ContradictingOptions "contradicting-options":
+            CONTRADICTING_OPTIONS Error "Invalid combination of options",
+            TARGET_AND_EXCLUDE Error "Invalid combination of arguments",
+            CONTRADICTING_MODES Error "Incompatible plan mode options",
+            DESTROY_MODE Error "Invalid mode option", CONTRADICTING_REFRESH Error "Incompatible refresh options",
+            REPLACE_IN_MODE Error "Unsupported plan mode";
         EnvCommand "env-command": ENV_COMMAND Warning "The \"mayfly env\" family of commands is deprecated";
         FmtTarget "fmt-target":
             fmt_target(path) Error "No file or directory at {path}",
@@ -640,7 +653,8 @@ rules! {
             UNTAINTABLE_ADDRESS Error "Invalid resource address",
             address_fault(words) Error "{words}" as "Attribute name required" | "Invalid index"
                 | "Unclosed index brackets",
-            force_replace_address(address) Error "Invalid force-replace address {address}";
+            force_replace_address(address) Error "Invalid force-replace address {address}",
+            target_address(flag, address) Error "Invalid {flag} {address}";
         InvalidConsoleValues "invalid-console-values": INVALID_CONSOLE_VALUES Warning "Some values are not valid";
         InvalidReplacement "invalid-replacement":
             invalid_replacement(role, source) Error "Invalid \"{role}\" provider {source}";

@@ -187,7 +187,7 @@ impl Known {
 }
 
 /// The direct dependencies of a node.
-pub(super) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
+pub(crate) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     let ConfigNode { module, local } = node;
     let template = tree.template(module);
     let edges = template.dependencies(local).filter(|(_, kind)| *kind != EdgeKind::Hold);

@@ -31,9 +31,24 @@ pub(crate) struct Retained {
 impl Retained {
     /// Finds the nodes that `changing`, the resources with a change, lead to.
     pub(crate) fn new(tree: &ConfigTree, changing: impl Iterator<Item = ConfigNode>) -> Retained {
+        Retained::closure(tree, changing.chain(reporting(tree)).collect())
+    }
+
+    /// Like [`new`](Retained::new), for a plan with targets: of the outputs of the root module, only those that the
+    /// plan has, and neither checks nor validations.
+    pub(crate) fn within(
+        tree: &ConfigTree,
+        changing: impl Iterator<Item = ConfigNode>,
+        has_output: impl Fn(&str) -> bool,
+    ) -> Retained {
+        let outputs = tree.template(TreeIx::ROOT).outputs.iter();
+        let outputs = outputs.filter(|(name, _)| has_output(name));
+        let outputs = outputs.map(|(_, local)| ConfigNode { module: TreeIx::ROOT, local: *local });
+        Retained::closure(tree, changing.chain(outputs).collect())
+    }
+
+    fn closure(tree: &ConfigTree, mut open: Vec<ConfigNode>) -> Retained {
         let mut retained = Retained { nodes: FxHashSet::default() };
-        let mut open: Vec<ConfigNode> = changing.collect();
-        open.extend(reporting(tree));
         while let Some(node) = open.pop() {
             if retained.nodes.insert(node) {
                 open.extend(references(tree, node));

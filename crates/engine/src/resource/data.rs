@@ -48,9 +48,15 @@ impl Planning<'_> {
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
-        let (planned, is_good) = match reason {
+        let is_nested = reason == Some(Reason::ReadBecauseCheckNested);
+        let (mut planned, is_good) = match reason {
             Some(Reason::ReadBecauseCheckNested) => {
                 self.plan_nested(&subject, entry, &config).await?
+            }
+            // A refresh-only plan can defer nothing.
+            Some(_) if self.options.refresh_only && !is_nested => {
+                let value = Value::unknown(subject.ty().clone());
+                (Planned { change: None, drift: None, refreshed: None, value }, true)
             }
             Some(reason) => (self.defer_data(&subject, &config, reason), true),
             None => {
@@ -60,6 +66,7 @@ impl Planning<'_> {
                 (Planned { change: None, drift: None, refreshed: Some(object), value }, true)
             }
         };
+        planned.change = planned.change.filter(|_| !self.options.refresh_only);
         self.take_planned(&subject, each, &planned);
         let value = Some(planned.value.clone());
         self.instance_conditions(subject.module, entry, subject.address(), each, value).await?;

@@ -17,6 +17,7 @@ pub(crate) mod plan;
 pub(crate) mod plan_memo;
 pub(crate) mod prior;
 pub(crate) mod reads;
+pub(crate) mod refresh_only;
 pub(crate) mod subject;
 pub(crate) mod temp_paths;
 pub(crate) mod triggers;

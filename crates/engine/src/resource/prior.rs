@@ -53,15 +53,12 @@ impl Planning<'_> {
             Some(previous) => self.take_over(subject, provider, &stored, &previous).await?,
             None => self.upgrade(subject, provider, &stored).await?,
         };
-        if !self.options.refresh {
+        if !self.refreshes(&subject.object) {
             self.keep_refreshed(subject, Some(&upgraded.object));
             return Ok(Some(upgraded));
         }
         let refreshed = self.refresh(subject, provider, &upgraded).await?;
-        // An object of another type cannot be compared with what it was.
-        if !self.has_other_type(subject) {
-            self.record_drift(subject, &upgraded, refreshed.as_ref());
-        }
+        self.record_drift(subject, &upgraded, refreshed.as_ref());
         self.keep_refreshed(subject, refreshed.as_ref().map(|it| &it.object));
         Ok(refreshed)
     }
@@ -113,17 +110,27 @@ impl Planning<'_> {
         }
     }
 
-    /// Records a change from outside. A deposed object is only to be destroyed, so its changes do not count.
+    /// Returns true for an object with a new address in a refresh-only plan. Any other plan has the move among its
+    /// changes.
+    fn is_only_relocated(&self, subject: &Subject) -> bool {
+        self.options.refresh_only && self.options.relocated.contains(subject.address())
+    }
+
+    /// Records a change from outside, or that the object has a new address. A deposed object is only to be destroyed, so
+    /// its changes do not count, and an object of another type cannot be compared with what it was.
     fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
-        if subject.is_deposed() {
+        if subject.is_deposed() || self.has_other_type(subject) {
             return;
         }
-        if after.is_some_and(|after| {
+        let is_same = |after: &Prior| {
             after.value.without_all_marks().raw_equals(&before.value.without_all_marks())
-        }) {
-            return;
-        }
-        let action = if after.is_some() { Action::Update } else { Action::Delete };
+        };
+        let action = match after {
+            None => Action::Delete,
+            Some(after) if !is_same(after) => Action::Update,
+            Some(_) if self.is_only_relocated(subject) => Action::NoOp,
+            Some(_) => return,
+        };
         let drift = ResourceChange {
             addr: subject.address().clone(),
             previous_addr: None,

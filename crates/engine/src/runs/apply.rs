@@ -7,7 +7,9 @@ use std::{
     rc::Rc,
 };
 
-use addr::{ConfigResource, ModulePath, ProviderConfigRef, ResourceInstance, ResourceMode};
+use addr::{
+    ConfigResource, InstanceKey, ModulePath, ProviderConfigRef, ResourceInstance, ResourceMode,
+};
 use hir::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::Action;
@@ -24,8 +26,12 @@ use crate::{
     runs::applying::{ApplyPart, Applying},
     schedule::{Failed, Step},
     walk::{
-        context::Walk, instances::Keys, modules::ModuleRun, output::stored_output,
-        purpose::Purpose, rules::GraphRules,
+        context::Walk,
+        instances::{Each, Keys},
+        modules::ModuleRun,
+        output::{output_value, stored_output},
+        purpose::Purpose,
+        rules::GraphRules,
     },
 };
 
@@ -63,6 +69,11 @@ impl GraphRules for ApplyRun<'_> {
         self.connect_destruction(module);
     }
 
+    /// With targets, only what the changes and the planned outputs need runs.
+    fn is_selected(&self, module: &ModuleRun, local: u32) -> bool {
+        !self.planned.is_limited() || self.is_retained(module, local)
+    }
+
     /// Makes what depends on a module wait for the arguments of its call, and the dependents of a call without
     /// instances for the values that its outputs would be derived from.
     fn complete_call(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
@@ -98,6 +109,9 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
 
     fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Step<ApplyPart> {
         if self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
+            if self.planned.is_partial() {
+                self.show_left_objects(node, module, entry);
+            }
             return self.begin_apply(node, module, entry);
         }
         if self.refuse_unsupported(entry) {
@@ -113,9 +127,11 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
     fn root_output(&self, entry: &Entry, value: &Value) {
         let name = &entry.output().name;
         let value = self.planned.known_output(name).unwrap_or(value);
-        if value.is_wholly_known() || value.is_null() {
-            self.keep_output(name, stored_output(entry, value));
+        if value.is_wholly_known() {
+            return self.keep_output(name, stored_output(entry, value));
         }
+        // Only instances that the plan left out have no value. As in OpenTofu, the state has null for them.
+        self.keep_output(name, Some(output_value(entry, &value.with_unknown_as_null())));
     }
 
     async fn run_part(&self, node: NodeIx, part: &ApplyPart) -> Result<(), Failed> {
@@ -125,6 +141,9 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
             ResourceMode::Ephemeral => self.open_instance(node, &entry, each, |_, _| None).await,
             ResourceMode::Managed => {
                 let subject = self.subject(node, &entry, &each.key)?;
+                if self.is_left_out(subject.address()) {
+                    return self.keep_as_is(&subject, each);
+                }
                 let has_failed =
                     |it: &NodeIx| self.nodes.graph(|graph| graph.status(*it)) == Status::Failed;
                 if self.destructions_before(subject.address()).iter().any(has_failed) {
@@ -132,7 +151,13 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
                 }
                 self.apply_instance(subject, &entry, each).await
             }
-            ResourceMode::Data => self.apply_data(node, &entry, each).await,
+            ResourceMode::Data => {
+                let subject = self.subject(node, &entry, &each.key)?;
+                match self.is_left_out(subject.address()) {
+                    true => self.keep_as_is(&subject, each),
+                    false => self.apply_data(node, &entry, each).await,
+                }
+            }
         }
     }
 }
@@ -149,6 +174,29 @@ impl<'a> ApplyRun<'a> {
         run.add_root(&run);
         run.add_destruction(&|provider, resource| run.provider_needs(provider, resource));
         run
+    }
+
+    /// Returns true for an instance that the plan left as it is: its conditions do not hold in this apply.
+    fn is_left_out(&self, instance: &ResourceInstance) -> bool {
+        self.planned.is_partial() && self.planned.change(instance).is_none()
+    }
+
+    /// Gives references the objects that the plan left as they are, and an unknown value for an instance without one.
+    fn show_left_objects(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) {
+        if entry.resource().resource.mode == ResourceMode::Ephemeral {
+            return;
+        }
+        let address = entry.resource().resource.clone().in_module(module.address.clone());
+        let Ok(subject) = self.subject(node, entry, &InstanceKey::None) else { return };
+        let absent = Value::unknown(subject.ty().clone());
+        self.nodes.change_resource(node, |it| it.absent = Some(absent));
+        for (key, _) in self.state.previous().objects_of(&address) {
+            let is_left = self.action_on(&address.instance(key.clone())).is_none();
+            if let (true, Ok(subject)) = (is_left, self.subject(node, entry, &key)) {
+                // An object that cannot be decoded is reported, and its value is unknown.
+                let _ = self.keep_as_is(&subject, &Each { key, value: None });
+            }
+        }
     }
 
     fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
@@ -236,7 +284,10 @@ impl<'a> ApplyRun<'a> {
                 };
                 changes.then_some(node)
             });
-            Retained::new(tree, changes)
+            match self.planned.is_limited() {
+                true => Retained::within(tree, changes, |it| self.planned.has_output(it)),
+                false => Retained::new(tree, changes),
+            }
         });
         tree.find(&module.path).is_some_and(|module| retained.has(ConfigNode { module, local }))
     }

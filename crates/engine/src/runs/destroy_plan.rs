@@ -18,7 +18,22 @@ use crate::{
 };
 
 /// The context of a destroy plan.
-pub(crate) struct DestroyPlanRun<'a>(pub(crate) Planning<'a>);
+pub(crate) struct DestroyPlanRun<'a>(Planning<'a>);
+
+impl<'a> DestroyPlanRun<'a> {
+    /// Adds the root module and the objects that are destroyed or read to the graph.
+    pub(crate) fn new(planning: Planning<'a>) -> DestroyPlanRun<'a> {
+        let run = DestroyPlanRun(planning);
+        run.add_root(&run);
+        run.add_objects();
+        run
+    }
+
+    /// The part that all plans share.
+    pub(crate) fn into_planning(self) -> Planning<'a> {
+        self.0
+    }
+}
 
 impl<'a> Deref for DestroyPlanRun<'a> {
     type Target = Planning<'a>;
@@ -32,6 +47,11 @@ impl GraphRules for DestroyPlanRun<'_> {
     /// Without a refresh, only variables with dependents run.
     fn demands(&self, module: &ModuleRun, local: u32) -> bool {
         self.refreshes_objects() && module.is_root_variable(&module.template.nodes[local as usize])
+    }
+
+    fn is_selected(&self, module: &ModuleRun, local: u32) -> bool {
+        let targets = self.destroy_targets.as_ref();
+        targets.is_none_or(|it| it.needs(&self.config.tree, module, local))
     }
 }
 
@@ -103,8 +123,9 @@ impl<'a> Purpose<'a> for DestroyPlanRun<'a> {
 }
 
 impl DestroyPlanRun<'_> {
-    /// Adds every resource of the state as an orphan, so that it is destroyed.
-    pub(crate) fn add_everything_as_orphan(&self) {
+    /// Adds every resource of the state as an orphan, so that it is destroyed. With targets, only those that are
+    /// destroyed or read.
+    fn add_objects(&self) {
         let addresses: Vec<AbsResource> =
             self.state.previous().resources().map(|(address, _)| address.clone()).collect();
         for address in addresses {
@@ -116,6 +137,9 @@ impl DestroyPlanRun<'_> {
     async fn plan_gone(&self, node: NodeIx, gone: &GoneObject) -> Result<(), Failed> {
         let subject = self.gone_subject(node, gone)?;
         let Some(read) = self.read_gone(&subject).await? else { return Ok(()) };
+        if self.destroy_targets.as_ref().is_some_and(|it| !it.ends(&subject.object)) {
+            return Ok(());
+        }
         if !subject.is_deposed() {
             // A reference that was added since the last apply also determines the order of destruction.
             self.rewrite_dependencies(&subject, Some(&read.prior), Action::Delete);

@@ -17,7 +17,7 @@ use crate::{
     schedule::{Failed, Step},
     walk::{
         context::Walk,
-        instances::Keys,
+        instances::{Each, Keys},
         modules::ModuleRun,
         output::{OutputPlan, plan_output, stored_output},
         purpose::Purpose,
@@ -42,6 +42,10 @@ impl GraphRules for PlanRun<'_> {
         !module.template.lazy[local as usize]
             || module.is_root_variable(declared)
             || self.is_harmless_input(module, declared)
+    }
+
+    fn is_selected(&self, module: &ModuleRun, local: u32) -> bool {
+        self.is_within_limits(module, local)
     }
 
     /// Adds orphans for resources of the state that the module instance does not declare.
@@ -80,9 +84,12 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
 
     fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Step<PlanPart> {
         if !self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
+            if let Some(keys) = self.expanded(node) {
+                self.warn_unmatched_replace(module, entry, &keys);
+            }
             let any_gone = self
                 .expanded(node)
-                .is_some_and(|keys| !self.gone_objects(module, entry, &keys).is_empty());
+                .is_some_and(|keys| !self.gone_objects(node, module, entry, &keys).is_empty());
             return self.prepare_resource(node, module, entry, any_gone);
         }
         let Some(keys) = self.instances_of(node) else { return Step::Failed };
@@ -90,7 +97,7 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
             return step;
         }
         let mut instances = self.begin_instances(node, module, entry, &keys);
-        for gone in self.gone_objects(module, entry, &keys) {
+        for gone in self.gone_objects(node, module, entry, &keys) {
             match self.ended_before(node, &gone) {
                 Some((subject, planned)) => {
                     let object = subject.object;
@@ -128,6 +135,9 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
         let entry = self.resource_entry(node)?;
         match entry.resource().resource.mode {
             ResourceMode::Ephemeral => self.plan_ephemeral(node, &entry, each).await,
+            ResourceMode::Managed if self.options.refresh_only => {
+                self.refresh_instance(node, &entry, each).await
+            }
             ResourceMode::Managed => self.plan_instance(node, &entry, each).await,
             ResourceMode::Data => self.plan_data(node, &entry, each).await,
         }
@@ -150,11 +160,19 @@ impl PlanRun<'_> {
     }
 
     /// The objects that the state has and the configuration does not.
-    fn gone_objects(&self, module: &ModuleRun, entry: &Entry, keys: &Keys) -> Vec<GoneObject> {
+    fn gone_objects(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        entry: &Entry,
+        keys: &Keys,
+    ) -> Vec<GoneObject> {
         let address = entry.resource().resource.clone().in_module(module.address.clone());
         let Some(resource) = self.state.previous().resource(&address) else { return Vec::new() };
         let reason = |key: &_| Some(gone_reason(keys.repeated, key));
-        GoneObject::all_of(resource, |key| keys.contains(key), reason)
+        let mut gone = GoneObject::all_of(resource, |key| keys.contains(key), reason);
+        self.limit_gone(node, module, entry, &mut gone);
+        gone
     }
 
     /// Runs one turn of a resource that only the state has.
@@ -196,7 +214,16 @@ impl PlanRun<'_> {
             self.set_object(&subject, None);
             return Ok(());
         }
-        let planned = match self.read_gone(&subject).await? {
+        let read = self.read_gone(&subject).await?;
+        if self.options.refresh_only {
+            // The object stays, so references see it.
+            if let Some(read) = read.filter(|_| !subject.is_deposed()) {
+                let each = Each { key: gone.key.clone(), value: None };
+                self.set_instance(node, &each, read.prior.value);
+            }
+            return Ok(());
+        }
+        let planned = match read {
             None => self.nothing_to_delete(&subject),
             Some(read) => {
                 let keeping = self.keeping(&subject, &read.prior, false);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use addr::ResourceInstance;
 use rustc_hash::FxHashMap;
-use state::{Action, OutputChange, Plan, ResourceChange};
+use state::{Action, OutputChange, Plan, PlanMode, ResourceChange};
 use values::{Str, Value};
 
 /// The changes of a plan, by address.
@@ -12,6 +12,8 @@ pub(crate) struct PlannedActions<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
     outputs: &'p BTreeMap<Str, OutputChange>,
     destroyed: Vec<&'p ResourceChange>,
+    is_limited: bool,
+    is_partial: bool,
 }
 
 impl<'p> PlannedActions<'p> {
@@ -31,6 +33,10 @@ impl<'p> PlannedActions<'p> {
             changes: current.map(|it| (&it.addr, it)).collect(),
             outputs: &plan.output_changes,
             destroyed: plan.changes().filter(destroys).collect(),
+            is_partial: plan.mode == PlanMode::RefreshOnly
+                || !plan.targets.is_empty()
+                || !plan.excludes.is_empty(),
+            is_limited: !plan.targets.is_empty() || !plan.excludes.is_empty(),
         }
     }
 
@@ -42,6 +48,22 @@ impl<'p> PlannedActions<'p> {
     /// The planned changes of current objects, in no particular order.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &'p ResourceChange> + '_ {
         self.changes.values().copied()
+    }
+
+    /// Returns true if the plan was made with targets.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.is_limited
+    }
+
+    /// Returns true if instances may have no object after the apply, or objects no instance, because the plan left them
+    /// as they are.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    /// Returns true if the plan evaluated an output of the root module.
+    pub(crate) fn has_output(&self, name: &str) -> bool {
+        self.outputs.get(name).is_some_and(|it| it.action != Action::Delete)
     }
 
     /// The value of a root output, if the plan knew it wholly. An apply keeps this value, whatever providers

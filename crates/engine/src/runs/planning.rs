@@ -2,7 +2,9 @@
 
 use std::{ops::Deref, rc::Rc, sync::Arc};
 
-use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
+use addr::{
+    AbsResource, ConfigResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode,
+};
 use hir::{Entry, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::{EphemeralPlan, ObjectAddress, OutputChange, Reason, journal::Intent};
@@ -16,9 +18,11 @@ use crate::{
     resource::{objects::find_entry, subject::has_conditions},
     runs::{
         decisions::Decisions,
+        destroy_targets::DestroyTargets,
         orphans::{GoneObject, Orphan, Orphans},
     },
     schedule::{Failed, Step},
+    targeting::{Selection, Targeting},
     walk::{
         context::{Walk, WalkInput},
         instances::{Each, Keys},
@@ -33,6 +37,10 @@ pub(crate) struct Planning<'a> {
     pub(crate) decisions: Decisions,
     pub(crate) orphans: Orphans,
     pub(crate) options: PlanningOptions,
+    /// The part of the configuration that the plan is limited to; `None` if it is not limited.
+    pub(crate) selection: Option<Selection>,
+    /// The limits of a destroy plan; `None` for any other plan, or if it is not limited.
+    pub(crate) destroy_targets: Option<DestroyTargets>,
 }
 
 /// The options of a plan.
@@ -42,11 +50,21 @@ pub(crate) struct PlanningOptions {
     pub(crate) refresh: bool,
     /// The instances that are replaced even if nothing forces it.
     pub(crate) replace: FxHashSet<ResourceInstance>,
+    /// Those among them without an instance key, by their resource.
+    pub(crate) replace_unkeyed: FxHashMap<ConfigResource, Vec<ResourceInstance>>,
     /// The journaled creations of an interrupted run whose outcome is unknown, by object. Such an object may
     /// exist although the state does not have it.
     pub(crate) uncertain: FxHashMap<ObjectAddress, Intent>,
+    /// True for a destroy plan.
+    pub(crate) destroys: bool,
+    /// True for a refresh-only plan: objects are read, and nothing is planned for them.
+    pub(crate) refresh_only: bool,
+    /// The addresses that limit the plan; `None` if it is not limited.
+    pub(crate) targeting: Option<Targeting>,
     /// The former addresses of the objects that `moved` blocks move, by their new addresses.
     pub(crate) moved: FxHashMap<ResourceInstance, ResourceInstance>,
+    /// The addresses of all objects that have a new address.
+    pub(crate) relocated: FxHashSet<ResourceInstance>,
 }
 
 /// Work on one object of a plan.
@@ -88,11 +106,25 @@ impl<'a> Planning<'a> {
         input: WalkInput,
         options: PlanningOptions,
     ) -> Planning<'a> {
+        let walk = Walk::new(program, environment, memo, input);
+        let targeting = options.targeting.clone();
+        let (normal, destroy) = match options.destroys {
+            true => (None, targeting),
+            false => (targeting, None),
+        };
+        let selection = normal.map(|targeting| {
+            let stored = walk.state.previous().resources().map(|(address, _)| address);
+            Selection::new(targeting, &walk.config.tree, stored)
+        });
+        let refresh = options.refresh;
+        let destroy_targets = destroy.map(|it| DestroyTargets::new(it, &walk, refresh));
         Planning {
-            walk: Walk::new(program, environment, memo, input),
+            walk,
             decisions: Decisions::default(),
             orphans: Orphans::default(),
             options,
+            selection,
+            destroy_targets,
         }
     }
 
@@ -106,12 +138,21 @@ impl<'a> Planning<'a> {
         self.options.refresh && !self.state.previous().is_empty()
     }
 
+    /// Returns true if the plan asks the provider for the current state of an object.
+    pub(crate) fn refreshes(&self, object: &ObjectAddress) -> bool {
+        let targets = self.destroy_targets.as_ref();
+        self.options.refresh && targets.is_none_or(|it| it.reads(&self.config.tree, object))
+    }
+
     /// Adds orphans for all resources of a module instance that no longer exists, because its call has other
     /// instances or is no longer in the configuration.
     pub(crate) fn add_orphans_within(&self, module: &ModuleInstance, reason: Reason) {
         let mut gone = Vec::new();
         self.state.index().all_within(module, &mut gone);
         for address in gone {
+            if self.keeps_block_of(&address) == Some(false) {
+                continue;
+            }
             // A missing block is the reason, even if the module instance is gone too.
             let has_block = find_entry(self, &address.instance(InstanceKey::None)).is_some();
             let own = Reason::DeleteBecauseNoResourceConfig;
@@ -122,11 +163,25 @@ impl<'a> Planning<'a> {
     /// Adds an orphan for a resource of the state. Does nothing if the state does not have it.
     pub(crate) fn add_orphan(&self, address: &AbsResource, reason: Option<Reason>) {
         let Some(resource) = self.state.previous().resource(address) else { return };
-        let orphan = Orphan {
-            address: address.clone(),
-            provider: resource.provider.clone(),
-            objects: GoneObject::all_of(resource, |_| false, |_| reason),
-        };
+        let mut objects = GoneObject::all_of(resource, |_| false, |_| reason);
+        let keeps_block = self.keeps_block_of(address) == Some(true);
+        // With its block, all instances of a resource are kept.
+        objects.retain(|it| {
+            let instance = address.instance(it.key.clone());
+            let object = ObjectAddress { instance, deposed: it.deposed };
+            match &self.destroy_targets {
+                Some(targets) => {
+                    targets.ends(&object)
+                        || (self.options.refresh && targets.reads(&self.config.tree, &object))
+                }
+                None => (keeps_block && it.deposed.is_none()) || self.selects(&object.instance),
+            }
+        });
+        if objects.is_empty() && !resource.instances.is_empty() {
+            return;
+        }
+        let (address, provider) = (address.clone(), resource.provider.clone());
+        let orphan = Orphan { address, provider, objects };
         let add = |index| self.nodes.add(NodeKind::Orphan { index });
         let node = self.orphans.add(orphan, add);
         if let FoundProvider::Node(provider) = self.find_provider_ref(&resource.provider) {
@@ -162,7 +217,8 @@ impl<'a> Planning<'a> {
             return Step::Failed;
         }
         let Some(keys) = self.expanded(node) else { return Step::Failed };
-        self.nodes.change(|graph| match keys.instances.is_empty() {
+        let any_runs = self.any_runs(node, module, entry, &keys);
+        self.nodes.change(|graph| match !any_runs {
             false => graph.activate(node, |kind| kind != EdgeKind::Provisioner),
             true => graph.activate_some(node, |dependency, kind| match kind {
                 EdgeKind::Provider => any_gone,
@@ -196,7 +252,7 @@ impl<'a> Planning<'a> {
             *it = Facts { version: it.version, prepared: true, forced: it.forced, ..inherited };
         });
         let mut instances = Instances::default();
-        for each in &keys.instances {
+        for each in self.leave_out_instances(node, module, entry, keys) {
             let planned = match mode {
                 ResourceMode::Ephemeral => None,
                 _ => self.planned_before(node, module, entry, each),

@@ -120,17 +120,17 @@ impl Checks {
         self.results.replace(checks.results.into_inner());
     }
 
-    /// The results as the plan and the state hold them. A declaration without objects gets the status
-    /// `without_objects`.
+    /// The results as the plan and the state hold them. `without_objects` gives the status of a declaration without
+    /// objects, by its address without keys.
     pub(crate) fn results(
         &self,
         program: &Program,
-        without_objects: CheckStatus,
+        without_objects: impl Fn(&str) -> CheckStatus,
     ) -> Vec<CheckResult> {
         let mut results: BTreeMap<(u8, String), CheckResult> = BTreeMap::new();
         for (kind, config_addr) in declared(program) {
             let key = (rank(kind), config_addr.clone());
-            let status = without_objects;
+            let status = without_objects(&config_addr);
             results.insert(key, CheckResult { kind, config_addr, status, objects: Vec::new() });
         }
         for (key, (kind, outcomes)) in &*self.results.borrow() {

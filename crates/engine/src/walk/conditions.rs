@@ -1,6 +1,6 @@
 //! The evaluation of conditions, and their diagnostics.
 
-use db::{CheckedObject, Diagnostic, Summary};
+use db::{CheckedObject, Diagnostic, Severity, Summary};
 use hir::{
     Entry,
     eval::{self, Explanation},
@@ -38,7 +38,8 @@ impl Walk<'_> {
         let results = conditions.iter().map(evaluate);
         let results = results.map(|it| it.unwrap_or((CheckStatus::Error, None))).collect();
         let failed = self.record_checks(checked, results);
-        if failed && kind != ConditionKind::Assertion { Err(Failed) } else { Ok(()) }
+        let stops = kind != ConditionKind::Assertion && !self.settings.conditions_warn;
+        if failed && stops { Err(Failed) } else { Ok(()) }
     }
 
     /// Records the results of conditions and returns true if one failed. While answers of provider functions are
@@ -114,11 +115,15 @@ impl Walk<'_> {
             "This check failed, but has an invalid error message as described in the other accompanying messages."
                 .to_owned()
         });
+        let summary = match self.settings.conditions_warn {
+            true => kind.summary().at_most(Severity::Warning),
+            false => kind.summary(),
+        };
         let object = CheckedObject { address: checked.addr.to_owned(), is_demoted: false };
         let object = (kind != ConditionKind::TestAssertion).then_some(object);
         let Explanation { values, difference } =
             eval::explain_condition(&entry.item.exprs, condition.condition, scope);
-        let found = Diagnostic::new(kind.summary(), shown);
+        let found = Diagnostic::new(summary, shown);
         let diagnostic = Diagnostic { checked: object, values, difference, ..found };
         self.report_at(entry, condition.condition.into(), address, diagnostic);
         Ok((CheckStatus::Fail, message))

@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) workspace: Str,
     /// The root of the temporary directories that `path.temp` names.
     pub(crate) temp: TempRoot,
+    /// True if a failed condition of a resource or an output is only a warning.
+    pub(crate) conditions_warn: bool,
     /// The result of `plantimestamp()`.
     pub(crate) plan_time: Str,
 }

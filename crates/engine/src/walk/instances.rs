@@ -63,12 +63,25 @@ impl Keys {
 
     /// Combines the values of all instances into one value.
     pub(crate) fn shape(&self, instances: &BTreeMap<InstanceKey, Value>) -> Value {
+        self.shape_with(instances, None)
+    }
+
+    /// Like [`shape`](Keys::shape), with the value of instances that are missing although the block declares them. As
+    /// in OpenTofu, a tuple ends with the last instance that is there.
+    pub(crate) fn shape_with(
+        &self,
+        instances: &BTreeMap<InstanceKey, Value>,
+        absent: Option<&Value>,
+    ) -> Value {
+        let null = || Value::null(Type::Dynamic);
+        let single = || instances.get(&InstanceKey::None).cloned();
         match self.repeated {
-            Repeated::Single | Repeated::Enabled => instances
-                .get(&InstanceKey::None)
-                .cloned()
-                .unwrap_or_else(|| Value::null(Type::Dynamic)),
-            Repeated::Count => Value::tuple(instances.values().cloned().collect()),
+            // As in OpenTofu, not even the type of a missing single instance is known.
+            Repeated::Single => {
+                single().or_else(|| absent.map(|_| Value::dynamic())).unwrap_or_else(null)
+            }
+            Repeated::Enabled => single().unwrap_or_else(null),
+            Repeated::Count => Value::tuple(without_gaps(instances, absent)),
             Repeated::ForEach => Value::object(
                 instances
                     .iter()
@@ -80,6 +93,20 @@ impl Keys {
             ),
         }
     }
+}
+
+/// The elements of a tuple of instances.
+fn without_gaps(instances: &BTreeMap<InstanceKey, Value>, absent: Option<&Value>) -> Vec<Value> {
+    let mut elements = Vec::with_capacity(instances.len());
+    for (key, value) in instances {
+        // An object whose key belongs to another kind of block is no instance of this one.
+        let InstanceKey::Int(index) = key else { continue };
+        let gaps = usize::try_from(*index).unwrap_or(0).saturating_sub(elements.len());
+        let absent = || absent.cloned().unwrap_or_else(Value::dynamic);
+        elements.extend(std::iter::repeat_with(absent).take(gaps));
+        elements.push(value.clone());
+    }
+    elements
 }
 
 /// The reason why the instances of a resource or of a module call are refused.

@@ -59,7 +59,7 @@ impl Walk<'_> {
         }
         rules.add_undeclared(&module);
         for local in 0..template.nodes.len() as u32 {
-            if rules.demands(&module, local) {
+            if rules.demands(&module, local) && rules.is_selected(&module, local) {
                 self.nodes.change(|graph| graph.demand(module.node(local)));
             }
         }

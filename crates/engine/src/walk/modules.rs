@@ -81,6 +81,11 @@ impl Modules {
         ModuleIx(list.len() as u32 - 1)
     }
 
+    /// All module instances so far.
+    pub(crate) fn all(&self) -> Vec<Rc<ModuleRun>> {
+        self.list.borrow().clone()
+    }
+
     pub(crate) fn instances(&self) -> usize {
         self.instances.get()
     }

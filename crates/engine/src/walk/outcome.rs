@@ -30,6 +30,8 @@ pub(crate) enum Outcome {
 pub(crate) struct ResourceValue {
     pub(crate) keys: Rc<Keys>,
     pub(crate) instances: BTreeMap<InstanceKey, Value>,
+    /// The value of an instance that neither runs nor has an object; `None` if all instances run.
+    pub(crate) absent: Option<Value>,
     /// All instances as one value, cached by the first read.
     whole: RefCell<Option<Value>>,
 }
@@ -55,7 +57,7 @@ pub(crate) struct Facts {
 
 impl ResourceValue {
     pub(crate) fn new(keys: Rc<Keys>) -> ResourceValue {
-        ResourceValue { keys, instances: BTreeMap::new(), whole: RefCell::new(None) }
+        ResourceValue { keys, instances: BTreeMap::new(), absent: None, whole: RefCell::new(None) }
     }
 
     /// Drops the cached value of all instances, after one of them changed.
@@ -68,7 +70,7 @@ impl ResourceValue {
         if let Some(value) = &*self.whole.borrow() {
             return value.clone();
         }
-        let value = self.keys.shape(&self.instances);
+        let value = self.keys.shape_with(&self.instances, self.absent.as_ref());
         *self.whole.borrow_mut() = Some(value.clone());
         value
     }

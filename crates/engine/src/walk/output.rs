@@ -120,12 +120,17 @@ impl Walk<'_> {
 
 /// A root output as the state stores it; `None` if nothing is stored, because its value is null or not yet known.
 pub(crate) fn stored_output(entry: &Entry, value: &Value) -> Option<OutputValue> {
+    (value.is_wholly_known() && !value.is_null()).then(|| output_value(entry, value))
+}
+
+/// A root output with this value.
+pub(crate) fn output_value(entry: &Entry, value: &Value) -> OutputValue {
     let output = entry.output();
-    (value.is_wholly_known() && !value.is_null()).then(|| OutputValue {
+    OutputValue {
         value: value.without_deep(MarkKind::Deprecated),
         sensitive: output.sensitive,
         deprecated: output.deprecated.as_deref().map(str::to_owned),
-    })
+    }
 }
 
 /// The plan of a root output.
@@ -143,12 +148,7 @@ pub(crate) fn plan_output(
     entry: &Entry,
     value: &Value,
 ) -> OutputPlan {
-    let output = entry.output();
-    let after = OutputValue {
-        value: value.without_deep(MarkKind::Deprecated),
-        sensitive: output.sensitive,
-        deprecated: output.deprecated.as_deref().map(str::to_owned),
-    };
+    let after = output_value(entry, value);
     let mut change = output_change(before, after, value.unmark().0);
     let keeps_old = change.action == Action::Update && differs_in_plan_only(temp, before, &change);
     if keeps_old {

@@ -10,6 +10,11 @@ pub(crate) trait GraphRules {
     /// Returns true if a node of a new module instance runs even without a dependent.
     fn demands(&self, module: &ModuleRun, local: u32) -> bool;
 
+    /// Returns false for a node that the limits of the run leave out. It runs only if another node needs it.
+    fn is_selected(&self, _module: &ModuleRun, _local: u32) -> bool {
+        true
+    }
+
     /// Adds the nodes that the run needs besides those that a new module instance declares.
     fn add_undeclared(&self, _module: &ModuleRun) {}
 

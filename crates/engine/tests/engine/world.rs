@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use addr::{ProviderSource, ResourceInstance};
+use addr::{ProviderSource, ResourceInstance, Target};
 use db::{Diagnostic, MemorySystem, Summary, System, fixture::split_fixture};
 use engine::*;
 use hir::Program;
@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) mode: PlanMode,
     pub(crate) refresh: bool,
     pub(crate) replace: Vec<ResourceInstance>,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) excludes: Vec<Target>,
     pub(crate) parallelism: usize,
     pub(crate) cancel: CancelToken,
     pub(crate) redactor: Redactor,
@@ -101,6 +103,8 @@ pub(crate) fn world(fixture: &str) -> World {
         mode: PlanMode::Normal,
         refresh: true,
         replace: Vec::new(),
+        targets: Vec::new(),
+        excludes: Vec::new(),
         parallelism: 10,
         cancel: CancelToken::new(),
         redactor: Redactor::new(),
@@ -340,6 +344,8 @@ impl World {
             applying,
             workspace: "default".into(),
             replace: self.replace.clone(),
+            targets: self.targets.clone(),
+            excludes: self.excludes.clone(),
             uncertain: self.uncertain.clone(),
             timestamp: "2025-01-01T00:00:00Z".into(),
             temp: TempRoot::new(".terraform", self.plan_id),

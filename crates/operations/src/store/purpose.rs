@@ -11,6 +11,8 @@ pub enum Purpose {
     Apply,
     /// Destroying all objects.
     Destroy,
+    /// Updating the state to match the objects.
+    Refresh,
     /// Importing an object.
     Import,
     /// Recording the outcome of a creation that was never confirmed.
@@ -40,6 +42,7 @@ impl Purpose {
             Purpose::Plan => "OperationTypePlan",
             Purpose::Console => "console",
             Purpose::Apply | Purpose::Destroy => "OperationTypeApply",
+            Purpose::Refresh => "OperationTypeRefresh",
             Purpose::Import => "import",
             Purpose::Adopt => "state-adopt",
             Purpose::Taint => "taint",
@@ -70,6 +73,7 @@ impl Purpose {
             Purpose::Console => "mayfly console",
             Purpose::Apply => "mayfly apply",
             Purpose::Destroy => "mayfly destroy",
+            Purpose::Refresh => "mayfly refresh",
             Purpose::Import => "mayfly import",
             Purpose::Adopt => "mayfly state adopt",
             Purpose::Taint => "mayfly taint",

@@ -21,6 +21,7 @@ use state::{PlanMode, State};
 use crate::{
     local_exec::Commands,
     located::Factory,
+    goal,
     plan::{self, end_temp},
     session::{Failure, Session},
     temp::TempFiles,
@@ -324,7 +325,7 @@ impl<'a> FileRun<'a> {
         let run = ready.building.run;
         let replace: Vec<String> =
             run.options.replace.iter().map(|it| it.text.to_string()).collect();
-        let replace = plan::replaced(&replace).unwrap_or_else(|Failure::Diagnostics(found, _)| {
+        let replace = goal::replaced(&replace).unwrap_or_else(|Failure::Diagnostics(found, _)| {
             let entry = ready.building.entry;
             let node = run.options.replace.first().map(|it| it.node);
             let node = node.unwrap_or(entry.item.header);
@@ -338,6 +339,8 @@ impl<'a> FileRun<'a> {
             applying: run.command == TestCommand::Apply,
             workspace: self.session.workspace(),
             replace,
+            targets: Vec::new(),
+            excludes: Vec::new(),
             uncertain: Vec::new(),
             timestamp: self.session.timestamp().into(),
             temp: files.root(),

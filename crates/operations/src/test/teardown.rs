@@ -73,6 +73,8 @@ impl FileRun<'_> {
             applying: false,
             workspace: self.session.workspace(),
             replace: Vec::new(),
+            targets: Vec::new(),
+            excludes: Vec::new(),
             uncertain: Vec::new(),
             timestamp: self.session.timestamp().into(),
             temp: files.root(),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
-use addr::{AbsResource, ProviderSource};
+use addr::{ProviderSource, ResourceInstance};
 use provider::ProviderSchemas;
 use state::{Action, Plan, PlanMode, ResourceChange};
 use values::Path;
@@ -165,13 +165,14 @@ fn push_resource(
 /// The section on drift. Empty if there is none, or none that is relevant to the plan.
 fn drift(view: &PlanView<'_>, style: &Style) -> String {
     let plan = view.plan;
-    let mut relevant: BTreeMap<AbsResource, Vec<&Path>> = BTreeMap::new();
+    // As in OpenTofu, a reference without an instance key is relevant only to an instance without a key.
+    let mut relevant: BTreeMap<&ResourceInstance, Vec<&Path>> = BTreeMap::new();
     for it in &plan.relevant_attributes {
-        relevant.entry(it.resource.clone()).or_default().push(&it.attribute);
+        relevant.entry(&it.resource).or_default().push(&it.attribute);
     }
     let mut text = String::new();
     for change in shown_changes(&plan.resource_drift) {
-        let paths = relevant.get(&change.addr.containing_resource()).map(Vec::as_slice);
+        let paths = relevant.get(&change.addr).map(Vec::as_slice);
         let paths = match plan.mode {
             PlanMode::RefreshOnly => None,
             PlanMode::Normal | PlanMode::Destroy => Some(paths.unwrap_or_default()),

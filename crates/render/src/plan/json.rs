@@ -68,7 +68,7 @@ pub(crate) fn plan_document(inputs: &PlanJson<'_>) -> Json {
         ("checks", (!plan.checks.is_empty()).then(|| checks(&plan.checks))),
         ("timestamp", Some(plan.timestamp.as_str().into())),
         ("applyable", Some(plan.is_applyable.into())),
-        ("complete", Some(true.into())),
+        ("complete", Some((plan.targets.is_empty() && plan.excludes.is_empty()).into())),
         ("errored", Some(plan.has_errors.into())),
     ])
 }

@@ -1,7 +1,5 @@
 //! A plan as lines of JSON (`plan -json`, `apply -json`).
 
-use std::collections::BTreeSet;
-
 use addr::{AbsResource, ProviderSource, ResourceInstance};
 use db::{Diagnostic, Sources};
 use engine::{ChangeCounts, Operation};
@@ -64,14 +62,10 @@ pub fn diagnostic_json_line(diagnostic: &Diagnostic, timestamp: &str, sources: &
     diagnostic_line(diagnostic, timestamp, sources)
 }
 
-/// The drift, one line per object. Outside of refresh-only mode, only objects that are relevant to the plan.
+/// The drift, one line per object. Objects that only moved are listed in refresh-only mode.
 pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
-    let relevant: BTreeSet<&AbsResource> =
-        plan.relevant_attributes.iter().map(|it| &it.resource).collect();
     let is_shown = |it: &&ResourceChange| {
-        it.change.action != Action::NoOp
-            && (plan.mode == PlanMode::RefreshOnly
-                || relevant.contains(&it.addr.containing_resource()))
+        it.change.action != Action::NoOp || plan.mode == PlanMode::RefreshOnly
     };
     let lines = plan.drift().filter(is_shown).map(|change| {
         let word = action_word(change);

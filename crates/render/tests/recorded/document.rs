@@ -137,7 +137,7 @@ fn output_change(json: &Json) -> OutputChange {
 fn relevant_attributes(json: &Json) -> Vec<RelevantAttribute> {
     let listed = json["relevant_attributes"].as_array().into_iter().flatten();
     let read = |it: &Json| {
-        let resource = instance(&text(it, "resource")).containing_resource();
+        let resource = instance(&text(it, "resource"));
         RelevantAttribute { resource, attribute: path(&it["attribute"]) }
     };
     listed.map(read).collect()

@@ -133,7 +133,7 @@ impl Decoder {
     }
 
     fn relevant(&self, it: RelevantAttributeMessage) -> Result<RelevantAttribute, PlanFileError> {
-        let resource = addr::parse_resource(&it.resource).map_err(address)?;
+        let resource = instance(&it.resource)?;
         Ok(RelevantAttribute { resource, attribute: self.path(it.attribute.unwrap_or_default())? })
     }
 

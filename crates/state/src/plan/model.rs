@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use addr::{AbsResource, ProviderConfigRef, ResourceInstance, Target};
+use addr::{ProviderConfigRef, ResourceInstance, Target};
 use values::{Path, Str, Value};
 
 use crate::checks::CheckResults;
@@ -220,8 +220,8 @@ pub struct OutputChange {
 /// An attribute that a change depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelevantAttribute {
-    /// The resource of the attribute.
-    pub resource: AbsResource,
+    /// The resource of the attribute, with an instance key if the reference to it has a constant one.
+    pub resource: ResourceInstance,
     /// The path of the attribute in the resource.
     pub attribute: Path,
 }

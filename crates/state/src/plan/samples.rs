@@ -42,7 +42,7 @@ pub(crate) fn plan() -> Plan {
         output_changes: BTreeMap::from([("o".into(), output())]),
         checks: vec![check()],
         relevant_attributes: vec![RelevantAttribute {
-            resource: addr::parse_resource("t.n").expect("an address"),
+            resource: parse_resource_instance("t.n[1]").expect("an address"),
             attribute: Path::root().attr("list").index(Value::int(0)),
         }],
         targets: vec![target("module.m"), target("t.n[1]")],

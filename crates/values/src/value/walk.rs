@@ -62,6 +62,18 @@ impl Value {
         replace(path, &inner)
     }
 
+    /// Returns the value with null in place of everything that is unknown.
+    #[must_use]
+    pub fn with_unknown_as_null(&self) -> Value {
+        if self.is_wholly_known() {
+            return self.clone();
+        }
+        self.transform(&mut |_, part| match part.is_known() {
+            true => part.clone(),
+            false => Value::null(part.ty()).with_marks(&part.marks),
+        })
+    }
+
     /// Calls `visit` for the value and all its parts, outermost first. If it returns false for a part, the walk
     /// skips the parts of that part.
     pub fn walk(&self, visit: &mut impl FnMut(&Path, &Value) -> bool) {

@@ -98,6 +98,7 @@ impl Watch<'_> {
             suppress_forget_errors: false,
             plan_file: None,
             is_destroy: false,
+            is_refresh: false,
         };
         let files = Arc::clone(&self.files);
         let approved = Approved { prepared, plan, refreshed, files };

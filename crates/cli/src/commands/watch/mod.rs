@@ -43,9 +43,9 @@ use self::{
 };
 use operations::{
     PROGRAM,
+    goal::Goal,
     modules::{verify::verify, writes::ModuleDirectories},
     offline::Analysis,
-    plan,
     prepare::{self, Checked, Purpose},
     session::{Failure, LockSource, LockedVersions},
     store::{self, WatchJournal},
@@ -88,6 +88,7 @@ struct LastValidPlan {
 struct Watch<'s> {
     session: &'s CommandSession,
     args: WatchArgs,
+    goal: Goal,
     flags: Vec<VarFlag>,
     configuration: Configuration,
     planner: Planner,
@@ -123,8 +124,8 @@ pub(crate) fn run(
     args: WatchArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
-    plan::replaced(&args.operation.replace)?;
-    let mut watch = Watch::new(session, args, flags)?;
+    let goal = args.operation.goal(session)?;
+    let mut watch = Watch::new(session, args, goal, flags)?;
     watch.begin();
     watch.run();
     watch.end();
@@ -135,6 +136,7 @@ impl<'s> Watch<'s> {
     fn new(
         session: &'s CommandSession,
         args: WatchArgs,
+        goal: Goal,
         flags: Vec<VarFlag>,
     ) -> Result<Watch<'s>, Failure> {
         let (sender, inputs) = unbounded_channel();
@@ -152,6 +154,7 @@ impl<'s> Watch<'s> {
             sink: Arc::new(Sink::new(session, &report)),
             session,
             args,
+            goal,
             flags,
             configuration,
             planner: Planner::new(),
@@ -376,7 +379,7 @@ impl<'s> Watch<'s> {
         let (state, identity) = (state.clone(), loaded.identity());
         let uncertain = loaded.state.uncertain.clone();
         let environment = self.environment();
-        let options = self.options(uncertain)?;
+        let options = self.options(uncertain);
         let plan = self.planner.plan(
             &checked.program,
             state,
@@ -393,22 +396,24 @@ impl<'s> Watch<'s> {
         Ok((outcome, checked))
     }
 
-    fn options(&self, uncertain: Vec<Intent>) -> Result<PlanOptions, Failure> {
-        Ok(PlanOptions {
+    fn options(&self, uncertain: Vec<Intent>) -> PlanOptions {
+        PlanOptions {
             mode: PlanMode::Normal,
             refresh: self.args.operation.refresh,
             parallelism: self.args.operation.parallelism.get(),
             applying: false,
             is_saved: false,
             workspace: self.session.workspace(),
-            replace: plan::replaced(&self.args.operation.replace)?,
+            replace: self.goal.replace.clone(),
+            targets: self.goal.targets.clone(),
+            excludes: self.goal.excludes.clone(),
             uncertain: match self.args.operation.retry_uncertain {
                 true => Vec::new(),
                 false => uncertain,
             },
             timestamp: self.timestamp.clone(),
             temp: self.files.root(),
-        })
+        }
     }
 
     fn take(&mut self, outcome: PlanOutcome, checked: Checked, reason: Reason, begun: Instant) {

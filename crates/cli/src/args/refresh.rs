@@ -1,0 +1,70 @@
+//! The flags of `refresh`, which is a form of `apply`.
+
+use std::{num::NonZero, path::PathBuf};
+
+use clap::{ArgAction, Args};
+
+use super::{ApplyArgs, JsonArgs, OperationArgs, StateArgs, VarArgs, ViewArgs};
+
+#[derive(Args)]
+pub(crate) struct RefreshArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+    /// Maximum number of concurrent provider operations.
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) parallelism: NonZero<usize>,
+    /// Limit the operation to this module, resource or instance and its dependencies. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<String>,
+    /// Like -target, for the addresses in a file, one per line. Lines that begin with "#" are comments. May be
+    /// repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target_file: Vec<PathBuf>,
+    /// Exclude this module, resource or instance and its dependents from the operation. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) exclude: Vec<String>,
+    /// Like -exclude, for the addresses in a file. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exclude_file: Vec<PathBuf>,
+    /// Ask for the values of variables that have none.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) input: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+}
+
+impl RefreshArgs {
+    /// The apply that the command stands for.
+    pub(crate) fn into_apply(self) -> ApplyArgs {
+        let operation = OperationArgs {
+            parallelism: self.parallelism,
+            refresh: true,
+            destroy: false,
+            refresh_only: true,
+            replace: Vec::new(),
+            retry_uncertain: false,
+            target: self.target,
+            target_file: self.target_file,
+            exclude: self.exclude,
+            exclude_file: self.exclude_file,
+            input: self.input,
+            json: self.json,
+            show_sensitive: false,
+        };
+        ApplyArgs {
+            view: self.view,
+            vars: self.vars,
+            state: self.state,
+            operation,
+            auto_approve: true,
+            suppress_forget_errors: false,
+            plan_file: None,
+            is_destroy: false,
+            is_refresh: true,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The part of a configuration that a run with targets keeps.
+
+use std::collections::hash_map::Entry;
+
+use addr::{AbsResource, ModulePath};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    graph::{
+        dependencies::direct,
+        template::Declared,
+        tree::{ConfigNode, ConfigTree, TreeIx},
+    },
+    targeting::{Kind, Targeting},
+    walk::value_nodes::prefixed,
+};
+
+/// The nodes of the configuration that a run with targets keeps.
+pub(crate) struct Selection {
+    targeting: Targeting,
+    /// The resources of which only the addressed instances run.
+    chosen: FxHashSet<ConfigNode>,
+    /// The chosen resources and the outputs of the root module that depend on nothing else, with all that they depend
+    /// on.
+    kept: FxHashSet<ConfigNode>,
+    /// The outputs of the root module among them.
+    outputs: FxHashSet<ConfigNode>,
+}
+
+/// A set of facts about what a node leads to.
+type Facts = u8;
+
+/// The node leads to a resource that is kept.
+const KEPT: Facts = 1;
+/// The node leads to a resource that is not kept.
+const DROPPED: Facts = 2;
+/// The node leads to a resource that an exclusion touches.
+const EXCLUDED: Facts = 4;
+
+impl Selection {
+    /// Selects the nodes of a configuration. `stored` are the resources of the state.
+    pub(crate) fn new<'s>(
+        targeting: Targeting,
+        tree: &ConfigTree,
+        stored: impl Iterator<Item = &'s AbsResource>,
+    ) -> Selection {
+        let chosen = match targeting.kind {
+            Kind::Target => targeted(&targeting, tree),
+            Kind::Exclude => not_excluded(&targeting, tree),
+        };
+        let mut kept = FxHashSet::default();
+        keep(
+            tree,
+            chosen.iter().copied().chain(calls_to_orphans(&targeting, tree, stored)),
+            &mut kept,
+        );
+        let outputs = outputs_of(tree, &kept);
+        keep(tree, outputs.iter().copied(), &mut kept);
+        Selection { targeting, chosen, kept, outputs }
+    }
+
+    pub(crate) fn targeting(&self) -> &Targeting {
+        &self.targeting
+    }
+
+    /// Returns true if a node runs even if no other node that runs needs it.
+    pub(crate) fn demands(&self, tree: &ConfigTree, node: ConfigNode) -> bool {
+        match tree.template(node.module).nodes[node.local as usize] {
+            Declared::Resource(_) => self.chosen.contains(&node),
+            Declared::Call(..) => self.kept.contains(&node),
+            Declared::Output(_) => self.outputs.contains(&node),
+            _ => false,
+        }
+    }
+
+    /// Returns true if the run keeps a node.
+    pub(crate) fn keeps(&self, node: ConfigNode) -> bool {
+        self.kept.contains(&node)
+    }
+
+    /// The addresses of the kept resources, outputs and variables, as results of checks name them.
+    pub(crate) fn kept_addresses(&self, tree: &ConfigTree) -> FxHashSet<String> {
+        let named = self.kept.iter().filter_map(|node| {
+            let name = match &tree.template(node.module).nodes[node.local as usize] {
+                Declared::Resource(entry) => entry.resource().resource.to_string(),
+                Declared::Output(entry) => format!("output.{}", entry.output().name),
+                Declared::Variable(entry) => format!("var.{}", entry.variable().name),
+                _ => return None,
+            };
+            Some(prefixed(&tree.path(node.module).to_string(), &name))
+        });
+        named.collect()
+    }
+
+    /// Returns true if only the addressed instances of a resource run. Any other resource that runs is a dependency, of
+    /// which all instances run.
+    pub(crate) fn is_chosen(&self, node: ConfigNode) -> bool {
+        self.chosen.contains(&node)
+    }
+}
+
+/// The resources that targets name, or that are in modules that targets name.
+fn targeted(targeting: &Targeting, tree: &ConfigTree) -> FxHashSet<ConfigNode> {
+    let addresses = &targeting.addresses;
+    let named = addresses.config_resources().filter_map(|it| tree.resource(it));
+    let mut chosen: FxHashSet<ConfigNode> = named.collect();
+    let modules = addresses.paths().filter_map(|it| tree.find(it)).collect();
+    chosen.extend(resources_within(tree, modules));
+    chosen
+}
+
+/// The resources that no exclusion covers, and that depend on none that an exclusion touches.
+fn not_excluded(targeting: &Targeting, tree: &ConfigTree) -> FxHashSet<ConfigNode> {
+    let addresses = &targeting.addresses;
+    let config = |node: ConfigNode| match &tree.template(node.module).nodes[node.local as usize] {
+        Declared::Resource(entry) => Some(addr::ConfigResource {
+            module: tree.path(node.module),
+            resource: entry.resource().resource.clone(),
+        }),
+        _ => None,
+    };
+    let own = |node| match config(node).is_some_and(|it| addresses.touch(&it)) {
+        true => EXCLUDED,
+        false => 0,
+    };
+    let mut reached = Reached::default();
+    let mut all = resources_within(tree, vec![TreeIx::ROOT]);
+    all.retain(|node| {
+        !config(*node).is_some_and(|it| addresses.cover_all_of(&it))
+            && reached.facts(tree, *node, &own) & EXCLUDED == 0
+    });
+    all.into_iter().collect()
+}
+
+/// All resources of these modules and of the modules inside of them.
+fn resources_within(tree: &ConfigTree, mut modules: Vec<TreeIx>) -> Vec<ConfigNode> {
+    let mut found = Vec::new();
+    let mut visited = FxHashSet::default();
+    while let Some(module) = modules.pop() {
+        if !visited.insert(module) {
+            continue;
+        }
+        for (local, declared) in tree.template(module).nodes.iter().enumerate() {
+            match declared {
+                Declared::Resource(_) => found.push(ConfigNode { module, local: local as u32 }),
+                Declared::Call(call, _) => {
+                    modules.extend(tree.child(module, &call.module_call().name));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The calls of modules in which the state has addressed resources without a block.
+fn calls_to_orphans<'s>(
+    targeting: &Targeting,
+    tree: &ConfigTree,
+    stored: impl Iterator<Item = &'s AbsResource>,
+) -> Vec<ConfigNode> {
+    if targeting.is_exclusion() {
+        return Vec::new();
+    }
+    let orphans = stored.filter(|it| {
+        !it.module.is_root()
+            && targeting.addresses.touch(&it.config())
+            && tree.resource(&it.config()).is_none()
+    });
+    let paths: FxHashSet<ModulePath> = orphans.map(|it| it.module.path()).collect();
+    let calls = paths.iter().flat_map(|path| {
+        let names = path.names();
+        (1..=names.len()).map(move |length| ModulePath::new(names[..length].iter().cloned()))
+    });
+    let calls = calls.filter_map(|path| {
+        tree.with_call(tree.find(&path)?, |module, call| ConfigNode { module, local: call.call })
+    });
+    calls.collect()
+}
+
+/// Adds nodes and all that they depend on.
+fn keep(
+    tree: &ConfigTree,
+    nodes: impl Iterator<Item = ConfigNode>,
+    kept: &mut FxHashSet<ConfigNode>,
+) {
+    let mut open: Vec<ConfigNode> = nodes.collect();
+    while let Some(node) = open.pop() {
+        if kept.insert(node) {
+            open.extend(direct(tree, node));
+        }
+    }
+}
+
+/// The outputs of the root module that depend on resources, and on none that is not kept.
+fn outputs_of(tree: &ConfigTree, kept: &FxHashSet<ConfigNode>) -> FxHashSet<ConfigNode> {
+    let module = TreeIx::ROOT;
+    let own = |node: ConfigNode| match &tree.template(node.module).nodes[node.local as usize] {
+        Declared::Resource(_) if kept.contains(&node) => KEPT,
+        Declared::Resource(_) => DROPPED,
+        _ => 0,
+    };
+    let mut reached = Reached::default();
+    let outputs = tree.template(module).outputs.values();
+    let outputs = outputs.map(|local| ConfigNode { module, local: *local });
+    outputs.filter(|node| reached.facts(tree, *node, &own) == KEPT).collect()
+}
+
+/// The facts about what nodes lead to, as far as they were asked for.
+#[derive(Default)]
+struct Reached {
+    /// The facts; 0 while they are being computed.
+    known: FxHashMap<ConfigNode, Facts>,
+}
+
+/// A node whose facts are being computed.
+struct Visit {
+    node: ConfigNode,
+    dependencies: Vec<ConfigNode>,
+    next: usize,
+    facts: Facts,
+}
+
+impl Reached {
+    /// The facts about all that a node depends on, directly or not. `own` gives those of each dependency. It does not
+    /// recurse, because chains of dependencies can be as long as the configuration.
+    fn facts(
+        &mut self,
+        tree: &ConfigTree,
+        node: ConfigNode,
+        own: &dyn Fn(ConfigNode) -> Facts,
+    ) -> Facts {
+        let mut path = Vec::new();
+        self.begin(tree, node, &mut path);
+        while let Some(visit) = path.last_mut() {
+            let Some(dependency) = visit.dependencies.get(visit.next).copied() else {
+                self.known.insert(visit.node, visit.facts);
+                path.pop();
+                continue;
+            };
+            match self.known.get(&dependency) {
+                // A node that is being computed is part of a cycle, which is reported elsewhere.
+                Some(known) => {
+                    visit.facts |= *known | own(dependency);
+                    visit.next += 1;
+                }
+                None => self.begin(tree, dependency, &mut path),
+            }
+        }
+        self.known.get(&node).copied().unwrap_or_default()
+    }
+
+    fn begin(&mut self, tree: &ConfigTree, node: ConfigNode, path: &mut Vec<Visit>) {
+        if let Entry::Vacant(entry) = self.known.entry(node) {
+            entry.insert(0);
+            path.push(Visit { node, dependencies: direct(tree, node), next: 0, facts: 0 });
+        }
+    }
+}
