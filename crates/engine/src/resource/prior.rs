@@ -116,8 +116,8 @@ impl Planning<'_> {
         self.options.refresh_only && self.options.relocated.contains(subject.address())
     }
 
-    /// Records a change from outside, or that the object has a new address. A deposed object is only to be destroyed, so
-    /// its changes do not count, and an object of another type cannot be compared with what it was.
+    /// Records a change from outside, or that the object has a new address. A deposed object is only to be destroyed,
+    /// so its changes do not count, and an object of another type cannot be compared with what it was.
     fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
         if subject.is_deposed() || self.has_other_type(subject) {
             return;

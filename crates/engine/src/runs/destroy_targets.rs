@@ -5,9 +5,9 @@
 //!   exclude ─► the object ──► all that it depends on     stay
 //! ```
 //!
-//! As in OpenTofu, objects are read as by a plan without destruction: a target with all that it depends on. Dependencies
-//! are those that the state stores and, for objects that are read, those of the configuration. Within one module, objects
-//! of different instances do not depend on each other.
+//! As in OpenTofu, objects are read as by a plan without destruction: a target with all that it depends on.
+//! Dependencies are those that the state stores and, for objects that are read, those of the configuration. Within one
+//! module, objects of different instances do not depend on each other.
 
 use std::collections::BTreeSet;
 

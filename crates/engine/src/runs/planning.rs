@@ -50,7 +50,7 @@ pub(crate) struct PlanningOptions {
     pub(crate) refresh: bool,
     /// The instances that are replaced even if nothing forces it.
     pub(crate) replace: FxHashSet<ResourceInstance>,
-    /// Those among them without an instance key, by their resource.
+    /// The instances to replace that are named without an instance key, by their resource.
     pub(crate) replace_unkeyed: FxHashMap<ConfigResource, Vec<ResourceInstance>>,
     /// The journaled creations of an interrupted run whose outcome is unknown, by object. Such an object may
     /// exist although the state does not have it.

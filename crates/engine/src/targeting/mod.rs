@@ -33,9 +33,9 @@ pub(crate) struct Targeting {
 /// The meaning of the addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Only what they cover runs (`-target`).
+    /// Only they and their dependencies run (`-target`).
     Target,
-    /// What they cover does not run (`-exclude`).
+    /// Everything except them and their dependents runs (`-exclude`).
     Exclude,
 }
 

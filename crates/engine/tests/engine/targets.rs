@@ -458,7 +458,7 @@ fn moved_object_must_be_covered_by_targets() {
 }
 
 #[test]
-fn conditions_and_values_outside_of_the_targets_are_not_evaluated() {
+fn targeted_plan_evaluates_no_condition_or_value_outside_of_its_targets() {
     let config = r#"
         variable "v" {
           default = "bad"
@@ -514,7 +514,7 @@ fn conditions_and_values_outside_of_the_targets_are_not_evaluated() {
 }
 
 #[test]
-fn provider_and_ephemeral_resources_run_only_for_what_is_kept() {
+fn targeted_plan_opens_only_the_ephemeral_resources_that_it_needs() {
     let config = r#"
         provider "test" { token = ephemeral.test_secret.s.value }
         provider "test" { alias = "plain" }
