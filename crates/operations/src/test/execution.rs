@@ -22,7 +22,7 @@ use crate::{
     local_exec::Commands,
     located::Factory,
     goal,
-    plan::{self, end_temp},
+    plan::end_temp,
     session::{Failure, Session},
     temp::TempFiles,
     test::{
