@@ -19,9 +19,9 @@ use hir::{
 use state::{PlanMode, State};
 
 use crate::{
+    goal,
     local_exec::Commands,
     located::Factory,
-    goal,
     plan::end_temp,
     session::{Failure, Session},
     temp::TempFiles,

@@ -615,5 +615,6 @@ fn plan_with_many_changes_ends_with_an_overview() {
           add
            49  (root module)
             2  module.m
-    "#]].assert_eq(overview);
+    "#]]
+    .assert_eq(overview);
 }
