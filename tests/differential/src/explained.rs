@@ -281,6 +281,11 @@ const RULES: &[Rule] = &[
                     || seen.is_of("events") && detail.lines().all(is_kept)
                     || seen.is("state: resources length"));
             // The heading "Changes to Outputs:" precedes these lines.
+            // Only the state says that the object is forgotten.
+            let is_forgotten = seen.only(
+                &[],
+                &["Destroy was successful but left behind forgotten instances"],
+            );
             let is_heading = seen.is_of("text") && {
                 let texts =
                     [seen.around.reference, seen.around.mayfly].map(|it| it.strings("text"));
@@ -295,6 +300,7 @@ const RULES: &[Rule] = &[
                     || is_of_dependencies
                     || is_of_data
                     || is_of_order
+                    || is_forgotten
                     || is_heading)
         },
     },
@@ -427,6 +433,25 @@ const RULES: &[Rule] = &[
                     && detail.contains("\"type\":\"change_summary\"")
                     && detail.contains("\"operation\":\"apply\"");
             seen.is_written("destroy = false") && (is_action || is_count)
+        },
+    },
+    Rule {
+        name: "`replace_triggered_by` and a resource without instances",
+        applies: |seen| {
+            let is_refusal = |it: &&str| it.starts_with("error: no change found for ");
+            seen.is_written("replace_triggered_by")
+                && seen.around.reference.exit == 1
+                && seen.around.reference.strings("diagnostics").iter().any(is_refusal)
+        },
+    },
+    Rule {
+        name: "the order of replacements that loses a reference",
+        applies: |seen| {
+            let is_cycle = |it: &&str| it.starts_with("error: Cycle: ");
+            seen.is_written("create_before_destroy")
+                && seen.around.reference.exit == 1
+                && seen.around.mayfly.exit != 1
+                && seen.around.reference.strings("diagnostics").iter().any(is_cycle)
         },
     },
     Rule {
