@@ -282,10 +282,8 @@ const RULES: &[Rule] = &[
                     || seen.is("state: resources length"));
             // The heading "Changes to Outputs:" precedes these lines.
             // Only the state says that the object is forgotten.
-            let is_forgotten = seen.only(
-                &[],
-                &["Destroy was successful but left behind forgotten instances"],
-            );
+            let is_forgotten =
+                seen.only(&[], &["Destroy was successful but left behind forgotten instances"]);
             let is_heading = seen.is_of("text") && {
                 let texts =
                     [seen.around.reference, seen.around.mayfly].map(|it| it.strings("text"));

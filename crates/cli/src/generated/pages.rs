@@ -316,7 +316,7 @@ pages! {
     VariableNotEphemeral "variable-not-ephemeral",
     VariablesNotAllowed "variables-not-allowed",
     VersionOfLocalModule "version-of-local-module",
-    Workspace "workspace",
+    WorkspaceChange "workspace-change",
     WorkspaceOverridden "workspace-overridden",
     WriteOnlyInSet "write-only-in-set",
     WriteOnlyOutput "write-only-output",

@@ -525,7 +525,7 @@ rules! {
             UNCERTAIN_CREATES Warning "Objects may exist that the state does not know";
         UnknownBackend "unknown-backend": UNKNOWN_BACKEND Error "Unsupported backend type";
         UnknownEncryption "unknown-encryption": unknown_encryption(kind) Error "Unknown {kind} type";
-        Workspace "workspace":
+        WorkspaceChange "workspace-change":
             workspace_exists(name) Error "Workspace {name} already exists",
             missing_workspace(name) Error "Workspace {name} doesn't exist",
             active_workspace(name) Error "Workspace {name} is your active workspace",
