@@ -16,7 +16,8 @@ use db::{Diagnostic, MemorySystem, System};
 use durability::{Failpoints, Keeper, OpenedState, Writer};
 use engine::{
     ApplyOptions, CancelToken, Command, CommandRunner, CommandStatus, Environment, Event,
-    NoJournal, NoTempDirectories, PlanOptions, ProviderFactory, Redactor, TempRoot, VariableValues,
+    NoJournal, NoMachines, NoTempDirectories, PlanOptions, ProviderFactory, Redactor, TempRoot,
+    VariableValues,
 };
 use project::{Configure as _, Project};
 use provider::Provider;
@@ -144,6 +145,7 @@ impl World {
             system: Arc::clone(&self.system) as Arc<dyn System>,
             temp: Arc::new(NoTempDirectories),
             commands: Arc::new(NoCommands),
+            machines: Arc::new(NoMachines),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
             journal,
             redactor: Redactor::new(),

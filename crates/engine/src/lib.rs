@@ -15,8 +15,8 @@
 //! ```
 //!
 //! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands
-//! ([`CommandRunner`]), events ([`EventSink`]), temporary directories ([`TempDirectories`]), the record of changes
-//! ([`Journal`]), the [`Redactor`] for logs, and a [`CancelToken`].
+//! ([`CommandRunner`]), other machines ([`Machines`]), events ([`EventSink`]), temporary directories
+//! ([`TempDirectories`]), the record of changes ([`Journal`]), the [`Redactor`] for logs, and a [`CancelToken`].
 //!
 //! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a
 //! plan with [`PlanMode::Destroy`](state::PlanMode), followed by its apply.
@@ -43,6 +43,7 @@ mod graph;
 mod import;
 mod journal;
 mod known_conditions;
+mod machine;
 mod memo;
 mod moves;
 mod offline;
@@ -80,10 +81,15 @@ pub use crate::{
     import::import,
     journal::{Journal, NoJournal, Number, ways_out},
     known_conditions::{known_conditions, too_large},
+    machine::{
+        Agent, ConnectError, Connection, Endpoint, Machine, Machines, NoMachines, Permissions,
+        Platform, Proxy, ProxyScheme, Source,
+    },
     offline::Console,
     place::{RunPhase, enter_phase, with_place},
     plan::plan,
     planner::Planner,
+    provisioner::quoted_for_shell,
     redact::{MIN_SECRET, Redactor},
     request::{
         ApplyOptions, ApplyOutcome, Command, CommandRunner, CommandStatus, Environment,

@@ -1,22 +1,32 @@
-//! `local-exec` provisioners: commands that run after the creation or before the destruction of an object.
+//! Provisioners: actions that run after the creation or before the destruction of an object.
 //!
-//! **Invariant:** if the configuration contains a secret, no output of the command is shown. The diagnostic of a
-//! failure contains only the exit status and the output without the secrets.
+//! [`Walk::provision_created`] and [`Walk::provision_destroyed`] run them in order. `local_exec` runs a command on this
+//! computer; `remote` runs scripts on another machine and copies files to it, over a connection whose arguments are in
+//! `settings`.
+//!
+//! **Invariant:** if the configuration contains a secret, no output of the provisioner is shown. The diagnostic of a
+//! failure contains no secret.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod local_exec;
+mod remote;
+mod settings;
+
+pub use self::remote::quoted_for_shell;
+
+use std::sync::Arc;
 
 use addr::{InstanceKey, ResourceInstance};
 use db::{Diagnostic, Severity, Summary};
 use hir::{
-    Entry, Expr, ExprId, Exprs, Scope,
-    item::{Provisioner, RefPlace},
+    Entry, Expr, ExprId, Exprs, ItemKind, Scope,
+    item::{Body, Provisioner, RefPlace},
+    provisioner::{connection, merged_connection},
 };
 use values::{MarkKind, Value};
 
 use crate::{
-    event::Event,
-    redact::has_short_secret,
-    request::{Command, CommandStatus},
+    event::{Event, EventSink},
+    redact::{Redactor, has_short_secret},
     resource::subject::Subject,
     resource::turn::provisioners_of,
     schedule::Failed,
@@ -27,8 +37,9 @@ use crate::{
     },
 };
 
-/// The maximum size of the output that is kept for a diagnostic, in bytes.
-const KEPT_OUTPUT: usize = 64 * 1024;
+/// The detail of an error that could contain a short secret: a host, a user, a path or a message of the machine.
+const HIDDEN: &str = "The provisioner failed. The reason is not shown, because a secret in its configuration or its \
+                      connection is too short to be redacted. Secrets of at least 6 bytes are redacted instead.";
 
 /// The kind of secrets in a configuration, which decides what may be shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,28 +126,86 @@ impl Walk<'_> {
         let has_each = !matches!(each.key, InstanceKey::None);
         let scope = EngineScope::new(self, subject.module, has_each.then_some(each));
         let scope = scope.with_own(OwnObject { resource, key: &each.key, value: value.clone() });
-        let address = subject.address().clone();
-        let kind = provisioner.kind.to_string();
-        let decode = || {
-            let (body, node) = (&provisioner.body, provisioner.node);
-            let schema = hir::provisioner::local_exec();
+        let kind = &*provisioner.kind;
+        let Some(schema) = hir::provisioner::schema(kind) else { return Err(Failed) };
+        let decode = |body: &Body, node, schema| {
             self.decode_with_parts(&scope, entry, body, node, schema, Some(&subject.text))
         };
-        let (config, parts) = self.answered(decode).await?;
-        self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
+        let node = provisioner.node;
+        let (config, parts) = self.answered(|| decode(&provisioner.body, node, schema)).await?;
+        let connection = match connection_of(entry, provisioner) {
+            Some(body) if hir::provisioner::connects(kind) => {
+                let decoded = self.answered(|| decode(&body, node, connection())).await?;
+                Some(decoded.0)
+            }
+            _ => None,
+        };
+        let address = subject.address().clone();
+        let started = Event::ProvisionStart { address: address.clone(), provisioner: kind.into() };
+        self.emit(started);
         let some_short = self.learn_references(&scope, entry)
             || parts.iter().chain([&config]).any(has_short_secret);
-        let ran = self.local_exec(&address, &kind, &config, some_short).await;
-        let Err(detail) = ran else {
-            self.emit(Event::ProvisionComplete { address, provisioner: kind });
+        let output = self.output(&address, kind, &config, connection.as_ref());
+        let ran = match kind {
+            "local-exec" => self.local_exec(output, &config, some_short).await,
+            "remote-exec" => self.remote_exec(output, &config, connection.as_ref()).await,
+            _ => self.copy_file(&config, connection.as_ref()).await,
+        };
+        let Err(failure) = ran else {
+            self.emit(Event::ProvisionComplete { address, provisioner: kind.into() });
             return Ok(());
         };
-        self.emit(Event::ProvisionErrored { address, provisioner: kind });
-        let severity =
-            if provisioner.continue_on_failure { Severity::Warning } else { Severity::Error };
-        let diagnostic = Diagnostic::new(Summary::LOCAL_EXEC.at_most(severity), detail);
+        self.emit(Event::ProvisionErrored { address, provisioner: kind.into() });
+        let failure = match &connection {
+            Some(connection) if [connection, &config].into_iter().any(has_short_secret) => {
+                ProvisionFailure { detail: HIDDEN.to_owned(), ..failure }
+            }
+            _ => failure,
+        };
+        self.report_failure(subject, entry, provisioner, failure)
+    }
+
+    /// Reports the failure of a provisioner: a warning if the run is to continue. An interrupt is always an error,
+    /// because the object may be half provisioned.
+    fn report_failure(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        provisioner: &Provisioner,
+        failure: ProvisionFailure,
+    ) -> Result<(), Failed> {
+        let continues = provisioner.continue_on_failure && !failure.is_interrupted;
+        let severity = if continues { Severity::Warning } else { Severity::Error };
+        let summary = match &*provisioner.kind {
+            "local-exec" => Summary::LOCAL_EXEC,
+            "remote-exec" => Summary::REMOTE_EXEC,
+            _ => Summary::FILE_PROVISIONER,
+        };
+        let diagnostic = Diagnostic::new(summary.at_most(severity), failure.detail);
         self.report_at(entry, provisioner.node.into(), Some(&subject.text), diagnostic);
-        if provisioner.continue_on_failure { Ok(()) } else { Err(Failed) }
+        if continues { Ok(()) } else { Err(Failed) }
+    }
+
+    /// The output of a provisioner. It is hidden if the configuration contains a secret. The secrets of a connection
+    /// are redacted in it; it is hidden if one of them is too short for that.
+    fn output(
+        &self,
+        address: &ResourceInstance,
+        kind: &str,
+        config: &Value,
+        connection: Option<&Value>,
+    ) -> Output {
+        let cannot_be_redacted = connection.filter(|it| has_short_secret(it));
+        let notice = Secrecy::of(config).notice();
+        let notice = notice.or(cannot_be_redacted.and_then(|it| Secrecy::of(it).notice()));
+        Output {
+            address: address.clone(),
+            provisioner: kind.to_owned(),
+            notice,
+            hides_sensitive: connection.is_some_and(Value::has_deep_secret),
+            events: Arc::clone(&self.environment.events),
+            redactor: self.environment.redactor.clone(),
+        }
     }
 
     /// Teaches the redactor the secrets of everything that the provisioner refers to: the command may print them
@@ -156,85 +225,6 @@ impl Walk<'_> {
             }
         }
         some_short
-    }
-
-    /// Runs the command. An error is the detail of a diagnostic.
-    async fn local_exec(
-        &self,
-        address: &ResourceInstance,
-        kind: &str,
-        config: &Value,
-        hides_all: bool,
-    ) -> Result<(), String> {
-        let secrecy = Secrecy::of(config);
-        let arguments = Arguments::read(&config.without_all_marks())?;
-        let executing = if arguments.quiet {
-            "local-exec: Executing: Suppressed by quiet=true".to_owned()
-        } else {
-            format!("Executing: {}", go_list(&arguments.command.arguments))
-        };
-        let output = Output {
-            address: address.clone(),
-            provisioner: kind.to_owned(),
-            notice: secrecy.notice(),
-            printed: Arc::default(),
-        };
-        let (events, redactor) =
-            (Arc::clone(&self.environment.events), self.environment.redactor.clone());
-        let shown = output.clone();
-        let show = move |line: &str| {
-            let line = shown.notice.map_or_else(|| redactor.redact(line), str::to_owned);
-            let (address, provisioner) = (shown.address.clone(), shown.provisioner.clone());
-            events.event(Event::ProvisionOutput { address, provisioner, line });
-        };
-        show(&executing);
-        let printed = Arc::clone(&output.printed);
-        let line = move |line: &str| {
-            let mut kept = printed.lock().unwrap_or_else(PoisonError::into_inner);
-            if kept.len() < KEPT_OUTPUT {
-                kept.push_str(line);
-                kept.push('\n');
-            }
-            drop(kept);
-            show(line);
-        };
-        let shell_command = arguments.text.clone();
-        let status =
-            self.environment.commands.run(arguments.command, &line, &self.environment.cancel).await;
-        let printed = output.printed.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match status {
-            Ok(CommandStatus { success: true, .. }) => Ok(()),
-            Ok(CommandStatus { text, .. }) => {
-                Err(self.failure(secrecy, hides_all, &shell_command, &text, &printed))
-            }
-            Err(reason) => Err(format!("The command could not be started: {reason}.")),
-        }
-    }
-
-    fn failure(
-        &self,
-        secrecy: Secrecy,
-        hides_all: bool,
-        command: &str,
-        status: &str,
-        printed: &str,
-    ) -> String {
-        let redactor = &self.environment.redactor;
-        if secrecy == Secrecy::None {
-            return redactor.redact(&format!(
-                "Error running command '{command}': {status}. Output: {printed}"
-            ));
-        }
-        if hides_all {
-            return format!(
-                "Error running a command whose configuration holds secrets: {status}. Its output \
-                 is not shown, because one of the secrets is too short to be redacted."
-            );
-        }
-        let printed = redactor.redact_all(printed);
-        format!(
-            "Error running a command whose configuration holds secrets: {status}. Its output, without them: {printed}"
-        )
     }
 }
 
@@ -256,68 +246,63 @@ fn whole_traversal(exprs: &Exprs, start: ExprId) -> ExprId {
     whole
 }
 
+/// The arguments of the connection that a provisioner uses: those of its own block, then those of its resource.
+/// `None` if there is neither.
+fn connection_of(entry: &Entry, provisioner: &Provisioner) -> Option<Body> {
+    let outer = match &entry.item.kind {
+        ItemKind::Resource(it) => it.connection.as_ref(),
+        ItemKind::Removed(it) => it.connection.as_ref(),
+        _ => None,
+    };
+    match (outer, &provisioner.connection) {
+        (Some(outer), Some(own)) => Some(merged_connection(&outer.body, &own.body)),
+        (Some(only), None) | (None, Some(only)) => Some(only.body.clone()),
+        (None, None) => None,
+    }
+}
+
+/// The reason why a provisioner failed.
+struct ProvisionFailure {
+    /// The detail of the diagnostic.
+    detail: String,
+    /// Set if the user asked the run to stop.
+    is_interrupted: bool,
+}
+
+impl From<String> for ProvisionFailure {
+    fn from(detail: String) -> ProvisionFailure {
+        ProvisionFailure { detail, is_interrupted: false }
+    }
+}
+
+/// The destination of a provisioner's output.
 #[derive(Clone)]
 struct Output {
     address: ResourceInstance,
     provisioner: String,
+    /// The text that replaces all output.
     notice: Option<&'static str>,
-    printed: Arc<Mutex<String>>,
+    /// Set if not only ephemeral secrets are redacted, but sensitive ones too.
+    hides_sensitive: bool,
+    events: Arc<dyn EventSink>,
+    redactor: Redactor,
 }
 
-/// The arguments of `local-exec`, without marks. No `Debug`, because they may contain secrets.
-struct Arguments {
-    command: Command,
-    /// The `command` argument.
-    text: String,
-    quiet: bool,
-}
-
-impl Arguments {
-    fn read(config: &Value) -> Result<Arguments, String> {
-        if !config.is_wholly_known() {
-            return Err(
-                "The configuration of the provisioner has parts that are not known.".to_owned()
-            );
-        }
-        let attribute = |name: &str| config.get_attr(name).filter(|it| !it.is_null());
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let command = attribute("command").as_ref().and_then(text).unwrap_or_default();
-        if command.is_empty() {
-            return Err("local-exec provisioner command must be a non-empty string".to_owned());
-        }
-        let interpreter = attribute("interpreter");
-        let interpreter: Vec<String> = interpreter
-            .iter()
-            .flat_map(|it| it.as_slice().unwrap_or_default())
-            .filter_map(text)
-            .collect();
-        let mut arguments =
-            if interpreter.is_empty() { default_interpreter() } else { interpreter };
-        arguments.push(command.clone());
-        let environment = attribute("environment");
-        let environment = environment.iter().flat_map(|it| it.as_map().into_iter().flatten());
-        let environment = environment
-            .filter_map(|(name, value)| Some((name.to_string(), text(value)?)))
-            .collect();
-        Ok(Arguments {
-            command: Command {
-                arguments,
-                directory: attribute("working_dir").as_ref().and_then(text),
-                environment,
-            },
-            text: command,
-            quiet: attribute("quiet").and_then(|it| it.as_bool()).unwrap_or(false),
-        })
+impl Output {
+    /// Shows a line of output.
+    fn show(&self, line: &str) {
+        let line = match self.notice {
+            Some(notice) => notice.to_owned(),
+            None if self.hides_sensitive => self.redactor.redact_all(line),
+            None => self.redactor.redact(line),
+        };
+        let (address, provisioner) = (self.address.clone(), self.provisioner.clone());
+        self.events.event(Event::ProvisionOutput { address, provisioner, line });
     }
-}
 
-fn default_interpreter() -> Vec<String> {
-    let shell = if cfg!(windows) { ["cmd", "/C"] } else { ["/bin/sh", "-c"] };
-    shell.map(str::to_owned).to_vec()
-}
-
-/// Formats a list as OpenTofu does: `["/bin/sh" "-c" "echo"]`.
-fn go_list(arguments: &[String]) -> String {
-    let quoted: Vec<String> = arguments.iter().map(|it| format!("{it:?}")).collect();
-    format!("[{}]", quoted.join(" "))
+    /// Shows lines that belong together: if output is hidden, there is one notice for all.
+    fn show_together(&self, lines: &[String]) {
+        let shown = if self.notice.is_some() { 1 } else { lines.len() };
+        lines.iter().take(shown).for_each(|it| self.show(it));
+    }
 }

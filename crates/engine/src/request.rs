@@ -12,6 +12,7 @@ use crate::{
     cancel::CancelToken,
     event::EventSink,
     journal::{Journal, Number},
+    machine::Machines,
     redact::Redactor,
     temp::{TempDirectories, TempRoot},
 };
@@ -27,6 +28,8 @@ pub struct Environment {
     pub temp: Arc<dyn TempDirectories>,
     /// Runs the commands of provisioners.
     pub commands: Arc<dyn CommandRunner>,
+    /// Connects to the machines of provisioners.
+    pub machines: Arc<dyn Machines>,
     /// Receives the events.
     pub events: Arc<dyn EventSink>,
     /// Records the changes that a run makes.

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use provider::{Attribute, Block};
-use values::{Str, Type};
+use values::{Str, Type, Value, convert};
+
+use crate::item::Body;
 
 /// The provisioner types.
 pub const KINDS: [&str; 3] = ["local-exec", "remote-exec", "file"];
@@ -18,13 +20,17 @@ pub fn schema(kind: &str) -> Option<&'static Block> {
     }
 }
 
-/// The schema of `local-exec`.
-pub fn local_exec() -> &'static Block {
-    &LOCAL_EXEC
+/// Returns true if a provisioner works on another machine, and so needs a connection.
+pub fn connects(kind: &str) -> bool {
+    ["remote-exec", "file"].contains(&kind)
 }
 
-/// The schema of `connection` blocks. It has the arguments of both SSH and WinRM, because the type is known only
-/// when the connection is used.
+/// The detail of the diagnostic for a provisioner that needs a connection and has none.
+pub const MISSING_CONNECTION: &str = "The provisioner works on another machine, but neither it nor its resource has a \
+                                      \"connection\" block. Add one with at least the argument \"host\".";
+
+/// The schema of `connection` blocks. It has the arguments of both SSH and WinRM: a connection of type `winrm` gets
+/// one error, which names the type.
 pub fn connection() -> &'static Block {
     &CONNECTION
 }
@@ -39,52 +45,75 @@ pub struct InvalidConnectionText {
     pub is_ignored: bool,
 }
 
-/// Checks a string argument of a connection of type `kind`. `None` if the value is acceptable.
-pub fn check_connection_text(
-    kind: &str,
-    argument: &str,
-    text: &str,
-) -> Option<InvalidConnectionText> {
+/// Checks a string argument of a connection. `None` if the value is acceptable.
+pub fn check_connection_text(argument: &str, text: &str) -> Option<InvalidConnectionText> {
     let invalid = |why: &str, words, is_ignored| {
         Some(InvalidConnectionText { why: why.to_owned(), words, is_ignored })
     };
-    let is_ssh = kind == "ssh";
     let is_one_of = |words: &[&str]| text.is_empty() || words.contains(&text);
     match argument {
-        "type" if !is_one_of(TYPES) => invalid("it is ssh or winrm", TYPES, false),
-        "timeout" if !text.is_empty() && !values::functions::is_duration(text) => invalid(
+        "type" if !is_one_of(TYPES) => invalid("it is ssh", TYPES, false),
+        "timeout" if !text.is_empty() && values::functions::duration(text).is_none() => invalid(
             "it is a duration such as 30s or 5m. Instead, the default is used: 5m",
             &[],
             true,
         ),
-        "host" if is_ssh && text.is_empty() => invalid("it cannot be empty", &[], false),
-        "target_platform" if is_ssh && !is_one_of(PLATFORMS) => {
+        "host" if text.is_empty() => invalid("it cannot be empty", &[], false),
+        "target_platform" if !is_one_of(PLATFORMS) => {
             invalid("it is unix or windows", PLATFORMS, false)
         }
-        "proxy_scheme" if is_ssh && !is_one_of(SCHEMES) => {
+        "proxy_scheme" if !is_one_of(SCHEMES) => {
             invalid("it is http, https or socks5", SCHEMES, false)
-        }
-        "script_path" if kind == "winrm" && is_in_windows_temp(text) => {
-            invalid("a script in C:\\Windows\\Temp may be deleted before it runs", &[], false)
         }
         _ => None,
     }
 }
 
-const TYPES: &[&str] = &["ssh", "winrm"];
+const TYPES: &[&str] = &["ssh"];
 
 const PLATFORMS: &[&str] = &["unix", "windows"];
 
 const SCHEMES: &[&str] = &["http", "https", "socks5", "socks5h"];
 
-fn is_in_windows_temp(path: &str) -> bool {
-    path.replace('\\', "/").starts_with("C:/Windows/Temp")
+/// The detail of the diagnostic for a connection of type `winrm`.
+pub const WINRM: &str = "Connections of type \"winrm\" are not supported, also not by OpenTofu from \
+                         version 1.13 on. Windows has an SSH server (OpenSSH): enable it on the \
+                         machine, and set type = \"ssh\" and target_platform = \"windows\".";
+
+/// Returns true if an argument of a connection is a port number.
+pub fn is_port(argument: &str) -> bool {
+    PORTS.contains(&argument)
 }
 
-/// Returns true if an argument of a connection is a port number. The ports of bastion host and proxy exist only
-/// for `ssh`.
-pub fn is_port(kind: &str, argument: &str) -> bool {
-    argument == "port" || kind == "ssh" && ["bastion_port", "proxy_port"].contains(&argument)
+/// Checks a port argument. `None` if the value is acceptable, or if it is no number at all: the schema reports that.
+pub fn check_port(value: &Value) -> Option<InvalidConnectionText> {
+    let number = convert::convert(value, &Type::Number).ok()?;
+    number.as_number()?;
+    port(value).is_none().then(|| InvalidConnectionText {
+        why: "a port is a whole number from 0 to 65535".to_owned(),
+        words: &[],
+        is_ignored: false,
+    })
+}
+
+/// Converts the value of a port argument. `None` if the value is not a port.
+pub fn port(value: &Value) -> Option<u16> {
+    let number = convert::convert(value, &Type::Number).ok()?;
+    u16::try_from(number.as_number()?.to_i64()?).ok()
+}
+
+const PORTS: &[&str] = &["port", "bastion_port", "proxy_port"];
+
+/// Merges the `connection` block of a resource with that of one of its provisioners: an argument of the provisioner
+/// replaces the argument of the resource with the same name.
+pub fn merged_connection(outer: &Body, own: &Body) -> Body {
+    let is_replaced = |name: &str| own.attrs.iter().any(|it| *it.name == *name);
+    let kept = outer.attrs.iter().filter(|it| !is_replaced(&it.name));
+    Body {
+        attrs: own.attrs.iter().chain(kept).cloned().collect(),
+        blocks: own.blocks.iter().chain(&outer.blocks).cloned().collect(),
+        is_json: own.is_json || outer.is_json,
+    }
 }
 
 static LOCAL_EXEC: LazyLock<Block> = LazyLock::new(|| {
@@ -141,8 +170,7 @@ const TEXTS: &[&str] = &[
 static CONNECTION: LazyLock<Block> = LazyLock::new(|| {
     let host = [("host", Attribute::required(Type::String))];
     let texts = TEXTS.iter().map(|name| (*name, Attribute::optional(Type::String)));
-    let numbers = ["port", "bastion_port", "proxy_port"];
-    let numbers = numbers.map(|name| (name, Attribute::optional(Type::Number)));
+    let numbers = PORTS.iter().map(|name| (*name, Attribute::optional(Type::Number)));
     let switches = ["agent", "https", "insecure", "use_ntlm"];
     let switches = switches.map(|name| (name, Attribute::optional(Type::Bool)));
     block(host.into_iter().chain(texts).chain(numbers).chain(switches))

@@ -14,11 +14,6 @@ pub fn detail(what: &str) -> String {
     )
 }
 
-/// The words for an unsupported provisioner. `None` if the provisioner is supported.
-pub fn provisioner(kind: &str) -> Option<String> {
-    (kind != "local-exec").then(|| format!("the provisioner \"{kind}\""))
-}
-
 /// The words for an unsupported backend. `None` for `local`, the only supported backend: state is kept in local
 /// files.
 pub fn backend(kind: &str) -> Option<String> {

@@ -164,7 +164,7 @@ const CONNECTION: LanguageBlock = single(block(
     "connection",
     &[],
     &[
-        argument("type", ValueForm::Keyword(&["\"ssh\"", "\"winrm\""]), "How to connect."),
+        argument("type", ValueForm::Keyword(&["\"ssh\""]), "How to connect."),
         argument("host", ValueForm::String, "The address of the machine."),
         argument("port", ValueForm::Number, "The port to connect to."),
         argument("user", ValueForm::String, "The user to connect as."),

@@ -6,7 +6,7 @@
 use std::{process::Stdio, sync::Arc, time::Duration};
 
 use engine::{CancelLevel, CancelToken, Command, CommandRunner, CommandStatus};
-use plugin::{Line, Lines, Processes, Registration};
+use plugin::{Lines, Processes, Registration};
 use provider::BoxFuture;
 use tokio::{io::AsyncRead, sync::mpsc};
 
@@ -91,31 +91,13 @@ impl Commands {
     }
 }
 
-/// The number of bytes to drop from the end of a truncated line. A secret may be cut there, and a redactor does
-/// not find the remaining prefix. It searches for texts of at most 256 KiB, which are twice as many bytes in
-/// hexadecimal.
-const TORN: usize = 512 << 10;
-
 async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
     let mut read = Lines::new(stream);
     while let Ok(Some(line)) = read.next().await {
-        if lines.send(whole(line)).await.is_err() {
+        if lines.send(line.into_text()).await.is_err() {
             return;
         }
     }
-}
-
-/// The text of a line. If it was truncated, its end is dropped too, because a secret may be cut there.
-fn whole(line: Line) -> String {
-    let Line { mut text, mut dropped } = line;
-    if dropped > 0 {
-        let most = text.len().saturating_sub(TORN);
-        let end = (0..=most).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
-        dropped += text.len() - end;
-        text.truncate(end);
-        text.push_str(&format!("... ({dropped} bytes left out)"));
-    }
-    text
 }
 
 /// A running command. If it is dropped before the command ends, all processes of the command are killed. Processes
@@ -151,7 +133,7 @@ fn status_text(status: std::process::ExitStatus) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plugin::LONGEST_READ as LONGEST;
+    use plugin::{LONGEST_READ as LONGEST, TORN};
 
     use super::*;
 

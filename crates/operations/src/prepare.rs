@@ -6,6 +6,7 @@ use db::{Diagnostic, Rule, Severity, Summary};
 use engine::{Environment, EventSink, Journal, NoJournal, TempDirectories, VariableValues};
 use hir::{Explanations, Program, unsupported};
 use project::Project;
+use remote::Ssh;
 use state::State;
 
 use crate::{
@@ -197,6 +198,7 @@ pub fn acting(
             environment: Arc::clone(&session.child_environment),
             processes: session.processes.clone(),
         }),
+        machines: Arc::new(Ssh),
         events,
         journal: Arc::new(NoJournal),
         redactor: session.redactor.clone(),

@@ -49,7 +49,7 @@ pub use crate::{
     client::GrpcProvider,
     handshake::{Address, HandshakeError},
     launch::{LaunchError, LaunchOptions, PluginStdin, TlsMode, launch},
-    logs::{LONGEST_READ, Line, Lines},
+    logs::{LONGEST_READ, Line, Lines, TORN},
     process::PluginProcess,
     protocol::ProtocolVersion,
     reattach::{Reattach, ReattachError, parse_reattach},

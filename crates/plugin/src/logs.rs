@@ -120,7 +120,25 @@ impl Line {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         Self { text: String::from_utf8_lossy(bytes).into_owned(), dropped }
     }
+
+    /// Returns the text of a line. If it was truncated, its end is dropped too, because a secret may be cut there.
+    pub fn into_text(self) -> String {
+        let Line { mut text, mut dropped } = self;
+        if dropped > 0 {
+            let most = text.len().saturating_sub(TORN);
+            let end = (0..=most).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
+            dropped += text.len() - end;
+            text.truncate(end);
+            text.push_str(&format!("... ({dropped} bytes left out)"));
+        }
+        text
+    }
 }
+
+/// The number of bytes to drop from the end of a truncated line. A secret may be cut there, and a redactor does
+/// not find the remaining prefix. It searches for texts of at most 256 KiB, which are twice as many bytes in
+/// hexadecimal.
+pub const TORN: usize = 512 << 10;
 
 /// Splits a stream into lines in bounded memory.
 pub struct Lines<R> {

@@ -54,6 +54,9 @@ const TABLE: &[Row] = &[
     row("engine", &["addr", "db", "hir", "parallel", "provider", "state", "values"], &["project"]),
     // `engine`: the journal of a run is a trait of the engine. The tests start from the text of a configuration.
     row("durability", &["addr", "backend", "db", "engine", "parallel", "provider", "state"], &["project", "values"]),
+    // `engine`: it implements the trait by which provisioners connect. `plugin`: output is divided into lines as that
+    // of other processes. `db`: files are opened without waiting for pipes.
+    row("remote", &["db", "engine", "plugin", "provider"], &[]),
     // `addr`: the bundled providers are listed by source address.
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
@@ -66,7 +69,7 @@ const TABLE: &[Row] = &[
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. No `render` and no `clap`: an operation has no terminal.
     row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "parallel",
-                        "plugin", "project", "provider", "providers", "state", "syntax", "values"], &[]),
+                        "plugin", "project", "provider", "providers", "remote", "state", "syntax", "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
     // tests/differential: runs the executable and another one, and compares their output.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, System};
 use engine::{
-    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, ProviderFactory,
-    Question, Redactor, Verdicts,
+    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, NoMachines,
+    ProviderFactory, Question, Redactor, Verdicts,
 };
 use provider::{BoxFuture, Provider, ProviderSchemas};
 use providers::{local, playground};
@@ -55,6 +55,7 @@ pub(crate) fn environment(
         system: Arc::clone(system) as Arc<dyn System>,
         temp: Arc::new(engine::NoTempDirectories),
         commands: Arc::new(Shell { ran: Arc::clone(commands) }),
+        machines: Arc::new(NoMachines),
         journal: Arc::new(engine::NoJournal),
         events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
         redactor: Redactor::new(),

@@ -42,6 +42,7 @@ mod metadata;
 mod modules;
 mod moves;
 mod planned_configuration;
+mod provisioning;
 mod read_only;
 mod reference;
 mod saved_plans;

@@ -49,6 +49,7 @@ rules! {
         ExtraneousLabel "extraneous-label":
             extraneous_label(kind) Error "Extraneous label for {kind}",
             EXTRANEOUS_DYNAMIC_LABEL Error "Extraneous dynamic block label";
+        FileProvisioner "file-provisioner": FILE_PROVISIONER Error "file provisioner error";
         InsufficientBlocks "insufficient-blocks":
             insufficient_blocks(kind) Error "Insufficient {kind} blocks",
             missing_block(kind) Error "Missing {kind} block";
@@ -56,7 +57,9 @@ rules! {
             invalid_check_data_argument(name) Error "Invalid \"{name}\" attribute",
             CHECK_DATA_LIFECYCLE Error "Invalid lifecycle block";
         InvalidConnection "invalid-connection":
-            INVALID_CONNECTION Error "Invalid connection", IGNORED_CONNECTION Warning "Invalid connection";
+            INVALID_CONNECTION Error "Invalid connection", IGNORED_CONNECTION Warning "Invalid connection",
+            MISSING_CONNECTION Error "Missing connection configuration for provisioner",
+            WINRM_CONNECTION Error "Provisioners do not support WinRM";
         InvalidDataLifecycle "invalid-data-lifecycle":
             INVALID_DATA_LIFECYCLE Error "Invalid data resource lifecycle argument";
         InvalidDynamicBlockLabel "invalid-dynamic-block-label":
@@ -109,6 +112,7 @@ rules! {
             MISSING_BLOCK_LABEL Error "Missing block label";
         RedundantIgnoreChanges "redundant-ignore-changes":
             REDUNDANT_IGNORE_CHANGES Warning "Redundant ignore_changes element";
+        RemoteExec "remote-exec-provisioner": REMOTE_EXEC Error "remote-exec provisioner error";
         ReservedArgument "reserved-argument": RESERVED_ARGUMENT Error "Reserved argument name in provider block";
         ReservedBlock "reserved-block": reserved_block(outer) Error "Reserved block type name in {outer} block";
         ReservedSymbol "reserved-symbol": RESERVED_SYMBOL Error "Reserved symbol name";

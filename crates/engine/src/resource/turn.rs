@@ -7,7 +7,6 @@ use db::{Diagnostic, Summary};
 use hir::{
     Entry, ItemKind, destroy_time,
     item::{Provisioner, Repetition},
-    unsupported,
 };
 use state::Object;
 use values::{MarkKind, Value};
@@ -68,9 +67,9 @@ impl Walk<'_> {
         refused | self.refuse_provisioners(entry, |_| true)
     }
 
-    /// Reports provisioners that this version does not have, among those that `counts` accepts, and references
-    /// that have no value when a resource is destroyed. Returns true if there are any. Analysis reports both too,
-    /// but it may not have run.
+    /// Reports provisioners that do not exist, among those that `counts` accepts, and references that have no value
+    /// when a resource is destroyed. Returns true if there are any. Analysis reports both too, but it may not have
+    /// run.
     pub(crate) fn refuse_provisioners(
         &self,
         entry: &Entry,
@@ -79,7 +78,8 @@ impl Walk<'_> {
         let mut refused = false;
         let provisioners = provisioners_of(entry);
         for it in provisioners.iter().filter(|it| counts(it)) {
-            if let Some(what) = unsupported::provisioner(&it.kind) {
+            if hir::provisioner::schema(&it.kind).is_none() {
+                let what = format!("the provisioner \"{}\"", it.kind);
                 self.report_unsupported(entry, it.node.into(), &what);
                 refused = true;
             }

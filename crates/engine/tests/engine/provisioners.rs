@@ -274,22 +274,6 @@ resource "test_thing" "a" {
     assert!(!world.log().contains("Opening"), "it does not run again");
 }
 
-#[test]
-fn file_and_remote_exec_provisioners_are_unsupported() {
-    let mut world = world(
-        r#"
-resource "test_thing" "a" {
-  name = "a"
-  provisioner "file" {
-    content     = "x"
-    destination = "/tmp/x"
-  }
-}
-"#,
-    );
-    assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
-}
-
 /// Checks the diagnostic of a command that fails after it has printed.
 #[track_caller]
 fn check_failure(command: &str, prints: &'static str, expected: &str) {
@@ -400,7 +384,7 @@ login ${upper(it)}
 }
 
 #[test]
-fn destroy_plan_refuses_unsupported_destroy_provisioners() {
+fn destroy_plan_refuses_unknown_destroy_provisioners() {
     let mut world = world(r#"resource "test_thing" "a" { name = "a" }"#);
     assert_eq!(summaries(&world.apply()), "");
     world.edit(
@@ -408,7 +392,7 @@ fn destroy_plan_refuses_unsupported_destroy_provisioners() {
         r#"
 resource "test_thing" "a" {
   name = "a"
-  provisioner "remote-exec" {
+  provisioner "chef" {
     when   = destroy
     inline = ["true"]
   }
@@ -419,7 +403,7 @@ resource "test_thing" "a" {
     let planned = world.plan();
     assert_eq!(summaries(&planned.diagnostics), "error: Not supported yet\n");
     let detail = &planned.diagnostics[0].detail;
-    assert!(detail.contains("the provisioner \"remote-exec\""), "{detail}");
+    assert!(detail.contains("the provisioner \"chef\""), "{detail}");
 }
 
 #[test]

@@ -19,7 +19,10 @@ use provider::{BoxFuture, Provider};
 use state::{ObjectAddress, PlanMode, State};
 use values::Value;
 
-use crate::fake::{self, Fake, Shared, SharedRef};
+use crate::{
+    fake::{self, Fake, Shared, SharedRef},
+    network::Network,
+};
 
 pub(crate) struct World {
     project: EditableProject,
@@ -42,6 +45,8 @@ pub(crate) struct World {
     pub(crate) prints: &'static str,
     pub(crate) fails: bool,
     pub(crate) commands: Arc<Mutex<Vec<String>>>,
+    /// The other machines.
+    pub(crate) network: Network,
     /// The instance after whose change the run is cancelled.
     pub(crate) stop_after: Option<&'static str>,
     /// True if the run is then aborted instead of stopped.
@@ -112,6 +117,7 @@ pub(crate) fn world(fixture: &str) -> World {
         prints: "",
         fails: false,
         commands: Arc::default(),
+        network: Network::default(),
         stop_after: None,
         aborts: false,
         command_aborts: false,
@@ -318,6 +324,7 @@ impl World {
                 aborts: self.command_aborts,
                 ran: Arc::clone(&self.commands),
             }),
+            machines: Arc::new(self.network.clone()),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
             journal: Arc::new(Taker {
                 shared: Arc::clone(&self.shared),

@@ -301,6 +301,7 @@ impl<'a> FileRun<'a> {
                 environment: Arc::clone(&session.child_environment),
                 processes: session.processes.clone(),
             }),
+            machines: Arc::new(remote::Ssh),
             events,
             journal: Arc::new(NoJournal),
             redactor: self.redactor.clone(),

@@ -21,6 +21,11 @@ pub fn event(event: &Event, style: &Style) -> Option<String> {
         });
     }
     if let Event::ProvisionOutput { address, provisioner, line } = event {
+        // As in OpenTofu, a blank line has no prefix.
+        let line = line.trim_end();
+        if line.is_empty() {
+            return Some("\n".to_owned());
+        }
         let prefix =
             style.paint(Paint::Bold, &format!("{address} ({}):", visible_line(provisioner)));
         return Some(format!("{prefix} {}\n", visible_line(line)));

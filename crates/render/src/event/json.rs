@@ -175,11 +175,13 @@ fn provision_line(event: &Event, timestamp: &str) -> Option<Line> {
             provisioner,
             format!("{address}: Provisioning with '{provisioner}'..."),
         ),
+        // As in OpenTofu, a blank line is not reported.
+        Event::ProvisionOutput { line, .. } if line.trim_end().is_empty() => return None,
         Event::ProvisionOutput { address, provisioner, line } => (
             "provision_progress",
             address,
             provisioner,
-            format!("{address}: ({provisioner}): {line}"),
+            format!("{address}: ({provisioner}): {}", line.trim_end()),
         ),
         Event::ProvisionComplete { address, provisioner } => (
             "provision_complete",
@@ -197,7 +199,7 @@ fn provision_line(event: &Event, timestamp: &str) -> Option<Line> {
     };
     let mut hook = json!({"resource": resource(address), "provisioner": provisioner});
     if let (Event::ProvisionOutput { line, .. }, Some(fields)) = (event, hook.as_object_mut()) {
-        fields.insert("output".to_owned(), line.as_str().into());
+        fields.insert("output".to_owned(), line.trim_end().into());
     }
     Some(Line::new(kind, text, timestamp).with("hook", hook))
 }

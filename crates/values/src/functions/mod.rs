@@ -41,7 +41,7 @@ mod text;
 mod verb;
 mod yaml;
 
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 
 use rustc_hash::FxHashMap;
 
@@ -76,9 +76,10 @@ const FAMILIES: &[&[Function]] = &[
     yaml::FUNCTIONS,
 ];
 
-/// Returns true if a text is a duration that Go parses, such as `1h30m`.
-pub fn is_duration(text: &str) -> bool {
-    rfc3339::duration(text).is_ok()
+/// Parses a duration as Go does, such as `1h30m`. A negative one is zero. `None` if the text is not a duration.
+pub fn duration(text: &str) -> Option<Duration> {
+    let nanoseconds = rfc3339::duration(text).ok()?;
+    Some(Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default()))
 }
 
 /// Returns every function, family by family.

@@ -2,19 +2,19 @@
 
 use db::{Rule, Severity, Summary};
 use provider::Block as SchemaBlock;
-use values::{Type, Value, convert};
+use values::Value;
 
 use crate::{
     analysis::{
         body::{BodyInfer, Persistence, without_schema},
         infer::Infer,
-        problem::{ItemProblem, not_supported},
+        problem::ItemProblem,
     },
     expr::NodeId,
     fix::Fix,
     item::{Attr, Block, Body, Provisioner},
-    provisioner::{self, InvalidConnectionText},
-    suggest, unsupported,
+    provisioner::{self, MISSING_CONNECTION, WINRM, merged_connection},
+    suggest,
 };
 
 /// Infers provisioners and the connections that they use.
@@ -28,8 +28,12 @@ pub(super) fn infer(
         arguments(infer, provisioner);
         let own = provisioner.connection.as_ref();
         self::connection(infer, connection, own);
-        // `local-exec` makes no connection.
-        if ["remote-exec", "file"].contains(&&*provisioner.kind) {
+        if provisioner::connects(&provisioner.kind) {
+            if connection.is_none() && own.is_none() {
+                let at = provisioner.node.into();
+                let summary = Summary::MISSING_CONNECTION;
+                infer.problems.push(ItemProblem::new(at, summary, MISSING_CONNECTION));
+            }
             connection_values(infer, connection, own);
         }
     }
@@ -54,9 +58,6 @@ fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
         infer.problems.push(unknown(provisioner));
         return;
     };
-    if let Some(what) = unsupported::provisioner(&provisioner.kind) {
-        infer.problems.push(not_supported(provisioner.node, &what));
-    }
     against(infer, &provisioner.body, schema, provisioner.node);
     if let Some((summary, detail)) = contradiction(infer, provisioner) {
         infer.problems.push(ItemProblem::new(provisioner.node.into(), summary, detail));
@@ -127,7 +128,7 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
         (Some(outer), Some(own)) => (outer, own),
     };
     let before = infer.problems.len();
-    against(infer, &merged(&outer.body, &own.body), schema, outer.node);
+    against(infer, &merged_connection(&outer.body, &own.body), schema, outer.node);
     // OpenTofu does not check for unexpected arguments if there are two blocks, and they have no effect.
     for problem in &mut infer.problems[before..] {
         if [Rule::UnsupportedArgument, Rule::UnsupportedBlock].contains(&problem.id()) {
@@ -139,7 +140,7 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
 /// Reports problems that OpenTofu finds when it opens the connection, as far as they are certain before.
 fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>) {
     let body = match (outer, own) {
-        (Some(outer), Some(own)) => merged(&outer.body, &own.body),
+        (Some(outer), Some(own)) => merged_connection(&outer.body, &own.body),
         (Some(only), None) | (None, Some(only)) => only.body.clone(),
         (None, None) => return,
     };
@@ -149,13 +150,13 @@ fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&
     };
     let is_written = |name: &str| body.attrs.iter().any(|it| &*it.name == name);
     let kind = constant(infer, "type").map(|it| it.without_all_marks());
-    let kind = match kind.as_ref().map(|it| (it.is_null(), it.as_str())) {
-        None if !is_written("type") => "ssh",
-        Some((true, _) | (_, Some("" | "ssh"))) => "ssh",
-        Some((_, Some("winrm"))) => "winrm",
-        // The type is not known, so only problems of all types are reported.
-        _ => "",
-    };
+    if kind.as_ref().and_then(Value::as_str) == Some("winrm") {
+        let attr = body.attrs.iter().find(|it| &*it.name == "type");
+        let problem =
+            |attr: &Attr| ItemProblem::new(attr.value.into(), Summary::WINRM_CONNECTION, WINRM);
+        infer.problems.extend(attr.map(problem));
+        return;
+    }
     let faults = infer.faults();
     for attr in &body.attrs {
         if infer.is_faulty(attr.value, &faults) {
@@ -165,25 +166,16 @@ fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&
         if &*attr.name == "proxy_scheme" && !is_written("proxy_host") {
             continue;
         }
-        infer.problems.extend(text_problem(kind, attr, &value));
+        infer.problems.extend(text_problem(attr, &value));
     }
 }
 
-fn text_problem(kind: &str, attr: &Attr, value: &Value) -> Option<ItemProblem> {
+fn text_problem(attr: &Attr, value: &Value) -> Option<ItemProblem> {
     let is_secret = value.has_deep_secret();
     let value = value.without_all_marks();
-    let invalid = match provisioner::is_port(kind, &attr.name) {
-        true => {
-            let number = convert::convert(&value, &Type::Number).ok()?;
-            let number = number.as_number()?;
-            let fits = number.to_i64().is_some_and(|it| (0..=65535).contains(&it));
-            (!fits).then(|| InvalidConnectionText {
-                why: "a port is a whole number from 0 to 65535".to_owned(),
-                words: &[],
-                is_ignored: false,
-            })
-        }
-        false => provisioner::check_connection_text(kind, &attr.name, value.as_str()?),
+    let invalid = match provisioner::is_port(&attr.name) {
+        true => provisioner::check_port(&value),
+        false => provisioner::check_connection_text(&attr.name, value.as_str()?),
     }?;
     let text = value.as_str().filter(|_| !is_secret).unwrap_or_default();
     let close = suggest::closest(text, invalid.words.iter().copied());
@@ -196,14 +188,4 @@ fn text_problem(kind: &str, attr: &Attr, value: &Value) -> Option<ItemProblem> {
     };
     let problem = ItemProblem::new(attr.value.into(), summary, detail);
     Some(problem.fixed_by(Fix::last(text, close)))
-}
-
-fn merged(outer: &Body, own: &Body) -> Body {
-    let is_replaced = |name: &str| own.attrs.iter().any(|it| *it.name == *name);
-    let kept = outer.attrs.iter().filter(|it| !is_replaced(&it.name));
-    Body {
-        attrs: own.attrs.iter().chain(kept).cloned().collect(),
-        blocks: own.blocks.iter().chain(&outer.blocks).cloned().collect(),
-        is_json: own.is_json || outer.is_json,
-    }
 }
