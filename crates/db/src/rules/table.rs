@@ -56,10 +56,9 @@ rules! {
         InvalidCheckData "invalid-check-data":
             invalid_check_data_argument(name) Error "Invalid \"{name}\" attribute",
             CHECK_DATA_LIFECYCLE Error "Invalid lifecycle block";
-        InvalidConnection "invalid-connection":
-            INVALID_CONNECTION Error "Invalid connection", IGNORED_CONNECTION Warning "Invalid connection",
-            MISSING_CONNECTION Error "Missing connection configuration for provisioner",
-            WINRM_CONNECTION Error "Provisioners do not support WinRM";
+        InvalidConnection "invalid-connection": INVALID_CONNECTION Error "Invalid connection",
+            IGNORED_CONNECTION Warning "Invalid connection", WINRM_CONNECTION Error "Provisioners do not support WinRM",
+            MISSING_CONNECTION Error "Missing connection configuration for provisioner";
         InvalidDataLifecycle "invalid-data-lifecycle":
             INVALID_DATA_LIFECYCLE Error "Invalid data resource lifecycle argument";
         InvalidDynamicBlockLabel "invalid-dynamic-block-label":
