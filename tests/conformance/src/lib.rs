@@ -282,6 +282,8 @@ impl World {
             applying,
             workspace: "default".into(),
             replace: Vec::new(),
+            targets: Vec::new(),
+            excludes: Vec::new(),
             uncertain: Vec::new(),
             timestamp: "2025-01-01T00:00:00Z".into(),
             temp: engine::TempRoot::without_plan(),
