@@ -328,6 +328,9 @@ pub(crate) struct PlanArgs {
     /// Exit with status 2 if there are changes.
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
+    /// Write the configuration of objects that "import" blocks import, and that have none, to this new file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) generate_config_out: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -451,6 +454,9 @@ pub(crate) struct ImportArgs {
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
+    /// The directory of the configuration. The state stays that of the working directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config: Option<PathBuf>,
     /// The address of the instance to import to. The configuration must have its resource block.
     #[arg(value_name = "ADDRESS")]
     pub(crate) address: String,

@@ -214,6 +214,15 @@ fn of_event(event: &Event) -> Option<(LogLevel, String)> {
             (LogLevel::Debug, format!("{address}: import begins"))
         }
         Event::ImportComplete { address } => (LogLevel::Debug, format!("{address}: import ends")),
+        Event::ImportPrepare { address, .. } => {
+            (LogLevel::Debug, format!("{address}: import is prepared"))
+        }
+        Event::ImportApplyStart { address, .. } => {
+            (LogLevel::Debug, format!("{address}: import begins"))
+        }
+        Event::ImportApplyComplete { address, .. } => {
+            (LogLevel::Debug, format!("{address}: import ends"))
+        }
         Event::Planned { address, action, .. } => {
             (LogLevel::Trace, format!("{address}: planned as {action:?}"))
         }

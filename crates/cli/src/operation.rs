@@ -10,7 +10,7 @@ use db::Diagnostic;
 use engine::{LogLevel, PlanOutcome};
 use operations::{
     apply::is_of_check,
-    plan::{self, Planned, end_temp},
+    plan::{self, PlanOptions, Planned, end_temp},
     prepare::Prepared,
     session::Failure,
     store::{self, OpenState},
@@ -39,7 +39,10 @@ pub(crate) fn plan_command(
     session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");
     let open = store::open(session, &args.state.options(), store::Purpose::Plan)?;
     let files = TempFiles::new(session);
-    let options = args.operation.plan(goal, false, args.out.is_some());
+    let options = PlanOptions {
+        generate_config_out: args.generate_config_out.clone(),
+        ..args.operation.plan(goal, false, args.out.is_some())
+    };
     let planned = plan::plan(session, &options, flags, &open, &files);
     let exit = planned.and_then(|mut planned| {
         let exit = finish_plan(session, args, &mut planned, &open);
@@ -73,14 +76,18 @@ fn finish_plan(
         return Ok(Exit::Failure);
     }
     let is_applyable = outcome.plan.is_applyable;
+    let generated = planned.generated.as_ref().map(|it| it.display().to_string());
     if let Some(out) = &args.out {
         plan::save(session, out, planned, &open.file)?;
         if session.ui.prints_text() && is_applyable {
             let path = out.display().to_string();
-            session.ui.print(&render::plan_footer(Some(&path), &session.ui.out));
+            let notes =
+                render::PlanNotes { saved_as: Some(&path), generated: generated.as_deref() };
+            session.ui.print(&render::plan_footer(&notes, &session.ui.out));
         }
     } else if session.ui.prints_text() && is_applyable {
-        session.ui.print(&render::plan_footer(None, &session.ui.out));
+        let notes = render::PlanNotes { saved_as: None, generated: generated.as_deref() };
+        session.ui.print(&render::plan_footer(&notes, &session.ui.out));
     }
     Ok(match args.detailed_exitcode && is_applyable {
         true => Exit::Changes,

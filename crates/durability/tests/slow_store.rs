@@ -172,7 +172,7 @@ impl World {
 
     fn plan(&self) -> engine::PlanOutcome {
         let options = PlanOptions {
-            is_saved: false,
+            writes: engine::PlanWrites { is_saved: false, generates_configuration: false },
             mode: PlanMode::Normal,
             refresh: true,
             parallelism: 10,
@@ -199,6 +199,7 @@ impl World {
             parallelism: 10,
             workspace: "default".into(),
             suppress_forget_errors: false,
+            uncertain: Vec::new(),
         };
         let (plan, state, variables) = (planned.plan, planned.refreshed, VariableValues::new());
         let apply = engine::apply(&program, &plan, state, variables, &environment, options);

@@ -6,11 +6,13 @@ use addr::{ConfigResource, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Summary};
 use hir::Program;
 use rustc_hash::FxHashSet;
-use state::{CheckStatus, Plan, PlanMode, State};
+use state::{CheckStatus, Importing, Plan, PlanMode, State, journal::Intent};
 
 use crate::{
     event::{Event, Operation},
     graph::template::Template,
+    imports::import_id,
+    journal::Number,
     memo::Memo,
     place::{RunPhase, enter_phase},
     request::{ApplyOptions, ApplyOutcome, Environment},
@@ -83,6 +85,7 @@ pub async fn apply(
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
             let run = ApplyRun::new(applying);
+            take_imports(&run, plan, &options.uncertain).await;
             purpose::run(&run).await;
             let declared = &program.root().outputs;
             finish(&run, |state| {
@@ -92,6 +95,26 @@ pub async fn apply(
                 }
             })
         }
+    }
+}
+
+/// Reports the objects that the plan imported, and records them in the journal. `refreshed` has them already.
+async fn take_imports(applying: &Applying<'_>, plan: &Plan, uncertain: &[Intent]) {
+    let imports = plan.changes().filter_map(|it| Some((&it.addr, it.change.importing.as_ref()?)));
+    let imports: Vec<(&ResourceInstance, &Importing)> = imports.collect();
+    for (address, importing) in &imports {
+        let id = import_id(importing);
+        applying.emit(Event::ImportApplyStart { address: (*address).clone(), id: id.clone() });
+        let answers = uncertain.iter().rfind(|it| it.object.instance == **address);
+        if applying.record_import(address, answers.map(|it| Number(it.number))).is_err() {
+            return;
+        }
+        applying.emit(Event::ImportApplyComplete { address: (*address).clone(), id });
+        applying.report.count(|counts| counts.import += 1);
+    }
+    if !imports.is_empty() {
+        // A failure is reported, and ends the run before it begins.
+        let _ = applying.durable().await;
     }
 }
 

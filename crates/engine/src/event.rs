@@ -37,6 +37,12 @@ pub enum Event {
     ImportStart { address: ResourceInstance, id: String },
     /// The provider has found the object. Reading it comes next.
     ImportComplete { address: ResourceInstance },
+    /// A plan asks a provider for the object that an `import` block names.
+    ImportPrepare { address: ResourceInstance, id: Option<ObjectId> },
+    /// An apply takes an object into the state that the plan has imported.
+    ImportApplyStart { address: ResourceInstance, id: Option<ObjectId> },
+    /// The object is in the state.
+    ImportApplyComplete { address: ResourceInstance, id: Option<ObjectId> },
     /// The refresh has ended. Also sent after a failure, which is reported as an [`Event::Diagnostic`].
     RefreshComplete { address: ObjectAddress, id: Option<ObjectId> },
 

@@ -41,6 +41,7 @@ mod function_checks;
 mod functions;
 mod graph;
 mod import;
+mod imports;
 mod journal;
 mod known_conditions;
 mod machine;
@@ -93,7 +94,7 @@ pub use crate::{
     redact::{MIN_SECRET, Redactor},
     request::{
         ApplyOptions, ApplyOutcome, Command, CommandRunner, CommandStatus, Environment,
-        ImportOptions, PlanOptions, PlanOutcome, ProviderFactory,
+        ImportOptions, PlanOptions, PlanOutcome, PlanWrites, ProviderFactory,
     },
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
     temp::{NoTempDirectories, TempDirectories, TempRoot},

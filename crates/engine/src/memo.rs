@@ -123,6 +123,8 @@ pub(crate) struct ObjectMemo {
     pub(crate) inputs: Inputs,
     /// The digest of the evaluated configuration and of the provider's configuration.
     pub(crate) config: Digest,
+    /// The digest of the provider's configuration; `None` for a deletion.
+    pub(crate) provider: Option<Digest>,
     pub(crate) prior: Option<Arc<Object>>,
     pub(crate) planned: Rc<Planned>,
 }
@@ -396,6 +398,7 @@ mod tests {
             item: None,
             inputs: memo.inputs([Version::ONE].into_iter()),
             config: memo.config_digest(&Value::int(1), None),
+            provider: None,
             prior: None,
             planned: Rc::new(planned),
         };

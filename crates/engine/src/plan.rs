@@ -54,7 +54,7 @@ pub async fn plan(
     options: PlanOptions,
 ) -> PlanOutcome {
     let new = || Arc::new(Observed::new(Arc::clone(&environment.system)));
-    let observed = options.is_saved.then(new);
+    let observed = options.writes.is_saved.then(new);
     let system = match &observed {
         Some(observed) => Arc::clone(observed) as Arc<dyn System>,
         None => Arc::clone(&environment.system),
@@ -160,7 +160,9 @@ pub(crate) async fn plan_with(
     if is_limited {
         planning.report(targeting::in_effect());
     }
-    let is_possible = planning.has_all_values() & is_supported(&planning);
+    let imports = options.mode != PlanMode::Normal
+        || planning.refuse_undeclared(options.writes.generates_configuration);
+    let is_possible = planning.has_all_values() & imports;
     let ending = Ending { plan, options: &options, moves, is_possible };
     match options.mode {
         PlanMode::Destroy => {
@@ -253,17 +255,6 @@ impl Ending<'_> {
     }
 }
 
-/// Returns true if the configuration has no blocks that this version does not run. Such blocks are reported.
-fn is_supported(walk: &Walk<'_>) -> bool {
-    let mut is_supported = true;
-    let others = walk.config.program.modules.iter().flat_map(|module| &module.others);
-    for entry in others.filter(|it| it.item.kind.as_import().is_some()) {
-        walk.report_unsupported(entry, entry.item.header.into(), "\"import\" blocks");
-        is_supported = false;
-    }
-    is_supported
-}
-
 fn finish(
     walk: &Planning<'_>,
     mut plan: Plan,
@@ -271,6 +262,7 @@ fn finish(
     moves: &Moves<'_>,
 ) -> PlanOutcome {
     let mode = options.mode;
+    walk.validate_imports();
     moves::validate(walk, moves);
     walk.config.removals.validate(walk);
     let has_failed = walk.report.has_errors();
@@ -303,7 +295,7 @@ fn finish(
     plan.ephemerals = ephemerals;
     plan.output_changes = outputs;
     // Nothing else than a saved plan and changes from outside need them.
-    if options.is_saved || !plan.resource_drift.is_empty() {
+    if options.writes.is_saved || !plan.resource_drift.is_empty() {
         let outputs = walk.called_outputs();
         let removed = removed_data(&plan, &refreshed);
         plan.relevant_attributes =
@@ -368,7 +360,9 @@ fn note_previous_addresses(plan: &mut Plan, moves: &Moves<'_>) {
 
 fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
     let acts = |action: Action| action != Action::NoOp;
-    plan.changes().any(|it| acts(it.change.action) || it.previous_addr.is_some())
+    let is_listed =
+        |it: &ResourceChange| it.previous_addr.is_some() || it.change.importing.is_some();
+    plan.changes().any(|it| acts(it.change.action) || is_listed(it))
         || plan.output_changes.values().any(|it| acts(it.action))
         // A refresh-only plan writes what it read.
         || (plan.mode == PlanMode::RefreshOnly
@@ -440,6 +434,7 @@ fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
             u8::from(options.refresh),
             u8::from(options.mode == PlanMode::Destroy),
             u8::from(options.mode == PlanMode::RefreshOnly),
+            u8::from(options.writes.generates_configuration),
         ],
         replace.join("\n").as_bytes(),
         uncertain.join("\n").as_bytes(),

@@ -67,6 +67,15 @@ pub struct PlanOptions {
     pub timestamp: Str,
     /// The plan ID and the root of the temporary directories.
     pub temp: TempRoot,
+    /// The files that the caller writes with the plan.
+    pub writes: PlanWrites,
+}
+
+/// The files that a caller writes with a plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlanWrites {
+    /// True if imported objects may have no configuration, which the plan then contains (`-generate-config-out`).
+    pub generates_configuration: bool,
     /// True if the plan will be saved to a file. The plan then records the files that functions read again during
     /// the apply. False for the plans of a [`Planner`](crate::Planner).
     pub is_saved: bool,
@@ -81,6 +90,9 @@ pub struct ApplyOptions {
     pub workspace: Str,
     /// True if a destruction that forgets objects succeeds (`-suppress-forget-errors`).
     pub suppress_forget_errors: bool,
+    /// Creations with an unknown result, from the journals of interrupted runs. An import to the address of one
+    /// resolves it.
+    pub uncertain: Vec<Intent>,
 }
 
 /// Options of [`import`](crate::import()).

@@ -15,7 +15,7 @@ use crate::{
     Db,
     content::{block_items, block_names, item},
     item::ModuleCall,
-    item_name::{ItemKey, ItemName, NameKind, provider_local_name},
+    item_name::{ItemKey, ItemName, NameKind, import_provider_name, provider_local_name},
     module_calls::{called_directory, module_calls},
     names::{all_of, lookup, required_providers},
     program::{
@@ -421,7 +421,9 @@ fn provider_names(module: &Module) -> BTreeSet<Str> {
     let passed = passed.map(|it| &*it.parent.local_name);
     let configured = module.providers.keys().map(|(local_name, _)| &**local_name);
     let used = module.resources.values().map(|entry| provider_local_name(entry.resource()));
-    distinct_names(passed.chain(configured).chain(used))
+    let imports = module.others.iter().filter_map(|entry| entry.item.kind.as_import());
+    let imported = imports.filter_map(import_provider_name);
+    distinct_names(passed.chain(configured).chain(used).chain(imported))
 }
 
 /// The local names of the providers that a module's resources and provider blocks use.
@@ -436,7 +438,12 @@ fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
         ItemName::Provider(local_name, _) => Some(&**local_name),
         _ => None,
     });
-    distinct_names(used.chain(configured))
+    let imports = all_of(db, directory, &ItemName::Import).into_iter();
+    let imported = imports.filter_map(|key| {
+        let item = &block_items(db, key.block)[key.index as usize];
+        item.kind.as_import().and_then(import_provider_name)
+    });
+    distinct_names(used.chain(configured).chain(imported))
 }
 
 /// Collects distinct names. Allocates a name only at its first occurrence: thousands of resources share a few

@@ -535,6 +535,13 @@ pub struct ImportTarget {
     pub node: NodeId,
 }
 
+impl ImportTarget {
+    /// The address of the resource, without the keys of instances.
+    pub fn config(&self) -> addr::ConfigResource {
+        addr::ConfigResource { module: self.module.clone(), resource: self.resource.clone() }
+    }
+}
+
 /// The body of a block that a schema describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {

@@ -3,7 +3,7 @@
 use db::Block;
 use values::Str;
 
-use crate::item::{Item, ItemKind, Repetition, Resource};
+use crate::item::{Import, Item, ItemKind, Repetition, Resource};
 
 /// The identity of an item: the block that declares it, and its index among the block's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,6 +162,14 @@ impl Keys {
     pub(crate) fn are_needed(self) -> bool {
         matches!(self, Keys::Numbers | Keys::Texts)
     }
+}
+
+/// The local name of the provider that an `import` block needs if the resource has no block, and its configuration is
+/// generated. `None` for a resource in another module.
+pub fn import_provider_name(import: &Import) -> Option<&str> {
+    let provider = import.provider.as_ref().map(|(it, _)| &*it.local_name);
+    let name = provider.unwrap_or_else(|| import.to.resource.implied_provider());
+    import.to.module.is_root().then_some(name)
 }
 
 /// The local provider name of a resource: from its `provider` argument, or else the first word of its type.

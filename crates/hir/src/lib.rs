@@ -32,6 +32,7 @@ pub mod encryption;
 pub mod eval;
 pub mod expr;
 pub(crate) mod fix;
+pub mod generated_config;
 pub mod item;
 pub mod item_name;
 pub(crate) mod locate;

@@ -178,6 +178,7 @@ pub fn apply(
         parallelism: settings.parallelism,
         workspace: session.workspace(),
         suppress_forget_errors: settings.suppress_forget_errors,
+        uncertain: before.clone(),
     };
     let directories = ModuleDirectories::of(session, &prepared.program);
     let apply = engine::apply(&prepared.program, &plan, refreshed, values, &environment, options);

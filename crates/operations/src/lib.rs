@@ -29,6 +29,7 @@ pub mod apply;
 mod backend_config;
 pub mod child_environment;
 pub mod edit;
+pub(crate) mod generated_config;
 pub mod goal;
 pub mod import;
 pub mod init;

@@ -4,15 +4,18 @@
 //!   store::open ─► plan ─► (the caller shows it) ─► save ─► OpenState::close
 //! ```
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use db::{Diagnostic, Sources, Summary};
 use engine::PlanOutcome;
 use hir::statics::LocalBackend;
-use state::{PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
+use state::{ConfigSnapshot, PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
 
 use crate::{
-    PROGRAM,
+    PROGRAM, generated_config,
     goal::Goal,
     modules::writes::ModuleDirectories,
     offline::{unplanned_conditions, validate_unplanned},
@@ -43,6 +46,8 @@ pub struct PlanOptions {
     pub applying: bool,
     /// True if the plan will be saved.
     pub is_saved: bool,
+    /// The file for the configuration of imported objects that have none. Without it, such imports are errors.
+    pub generate_config_out: Option<PathBuf>,
 }
 
 /// A plan with everything that is needed to show, save or apply it.
@@ -53,6 +58,8 @@ pub struct Planned {
     pub outcome: PlanOutcome,
     /// The diagnostics that do not come from the run of the engine.
     pub found: Vec<Diagnostic>,
+    /// The file that the plan wrote with generated configuration; `None` if it wrote none.
+    pub generated: Option<PathBuf>,
     /// The temporary files, if the plan can be saved.
     temp: Result<Vec<TempEntry>, Failure>,
 }
@@ -76,6 +83,9 @@ pub fn plan(
     open: &OpenState,
     files: &Arc<TempFiles>,
 ) -> Result<Planned, Failure> {
+    if let Some(out) = &options.generate_config_out {
+        generated_config::check(session, out, options.goal.mode)?;
+    }
     let mut prior = open.file.state.clone();
     let purpose = match options.goal.mode {
         PlanMode::Destroy => Purpose::PlanDestroy,
@@ -112,10 +122,32 @@ pub fn plan(
     };
     session.redactor.forget();
     found.extend(directories.changes(&prepared.program));
+    let generated = write_generated(session, options, &outcome, &mut found);
     outcome.diagnostics.extend(found.iter().cloned());
     outcome.plan.has_errors = outcome.has_errors();
     outcome.plan.is_applyable &= !outcome.plan.has_errors;
-    Ok(Planned { prepared, outcome, found, temp })
+    Ok(Planned { prepared, outcome, found, generated, temp })
+}
+
+/// Writes the generated configuration of a plan. Returns the file, if there is one.
+fn write_generated(
+    session: &Session,
+    options: &PlanOptions,
+    outcome: &PlanOutcome,
+    found: &mut Vec<Diagnostic>,
+) -> Option<PathBuf> {
+    let out = options.generate_config_out.as_ref()?;
+    match generated_config::write(session, out, &outcome.plan) {
+        Ok(None) => None,
+        Ok(Some(warning)) => {
+            found.push(warning);
+            Some(out.clone())
+        }
+        Err(error) => {
+            found.push(*error);
+            None
+        }
+    }
 }
 
 /// The request to the engine.
@@ -137,7 +169,10 @@ fn request(
         uncertain: if options.retry_uncertain { Vec::new() } else { open.uncertain.clone() },
         timestamp: session.timestamp().into(),
         temp: files.root(),
-        is_saved: options.is_saved,
+        writes: engine::PlanWrites {
+            is_saved: options.is_saved,
+            generates_configuration: options.generate_config_out.is_some(),
+        },
     }
 }
 
@@ -176,7 +211,7 @@ pub fn save(
     planned: &mut Planned,
     previous: &StateFile,
 ) -> Result<(), Failure> {
-    let Planned { prepared, outcome, temp, .. } = planned;
+    let Planned { prepared, outcome, generated, temp, .. } = planned;
     let temp = match outcome.has_errors() {
         true => Vec::new(),
         false => std::mem::replace(temp, Ok(Vec::new()))?,
@@ -191,7 +226,7 @@ pub fn save(
         prior_state: StateFile { state: outcome.refreshed.clone(), ..previous.clone() },
         previous_state: previous.clone(),
         locks: session.lock_file()?,
-        config: planned::snapshot(session, &prepared.program)?,
+        config: with_generated(planned::snapshot(session, &prepared.program)?, outcome, generated),
         temp,
     };
     let write_error = |detail: String| Diagnostic::new(Summary::PLAN_WRITE, detail);
@@ -204,6 +239,29 @@ pub fn save(
         ))
     })?;
     Ok(())
+}
+
+/// Adds the generated configuration to the configuration of a plan file, so that an apply of the plan has it.
+fn with_generated(
+    config: ConfigSnapshot,
+    outcome: &PlanOutcome,
+    file: &Option<PathBuf>,
+) -> ConfigSnapshot {
+    let mut config = config;
+    let Some((file, text)) = file.as_ref().zip(generated_config::text(&outcome.plan)) else {
+        return config;
+    };
+    let name = file.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = if name.ends_with(".tf") { name } else { format!("{name}.tf") };
+    if let Some(root) = config.modules.get_mut("") {
+        // A file of another directory may have the same name.
+        let mut free = name.clone();
+        while root.files.contains_key(&free) {
+            free = format!("generated_{free}");
+        }
+        root.files.insert(free, text.into_bytes());
+    }
+    config
 }
 
 /// Removes the temporary files of a run. If the run failed, keeps them and shows their location.

@@ -88,6 +88,8 @@ struct StaticValues {
     flags: Vec<VarFlag>,
     /// The values in a saved plan. They override all other values.
     planned: BTreeMap<Str, ConstValue>,
+    /// The directory of the configuration; `None` for the working directory.
+    config: Option<PathBuf>,
     /// The place of the state. `None` until it is determined.
     place: Option<LocalBackend>,
     /// True if a saved plan determines `place`, false if the configuration in the directory does.

@@ -163,6 +163,7 @@ impl Root {
             input: false,
             applying: true,
             is_saved: false,
+            generate_config_out: None,
         };
         let open = store::open(session, &state, Purpose::Apply)?;
         let files = TempFiles::new(session);

@@ -48,8 +48,8 @@ pub use crate::{
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     page::{page, rule_list},
     plan::{
-        PlanJson, PlanView, change_summary_json, diagnostic_json_line, log_json, message_json,
-        output_changes_json, plan, plan_footer, plan_json, planned_change_json,
+        PlanJson, PlanNotes, PlanView, change_summary_json, diagnostic_json_line, log_json,
+        message_json, output_changes_json, plan, plan_footer, plan_json, planned_change_json,
         planned_changes_json, replace_provider_json, resource_address_json, resource_drift_json,
         version_json,
     },

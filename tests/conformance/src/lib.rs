@@ -245,6 +245,7 @@ impl World {
             parallelism: 10,
             workspace: "default".into(),
             suppress_forget_errors: false,
+            uncertain: Vec::new(),
         };
         let variables = self.variables.clone();
         let outcome = block_on(apply(&program, plan, refreshed, variables, &surroundings, options));
@@ -275,15 +276,15 @@ impl World {
     fn plan_of(&mut self, applying: bool) -> PlanOutcome {
         let (program, environment) = (self.program(), self.environment());
         let options = PlanOptions {
-            is_saved: false,
+            writes: engine::PlanWrites { is_saved: false, generates_configuration: false },
             mode: self.mode,
             refresh: true,
             parallelism: 10,
             applying,
             workspace: "default".into(),
-            replace: Vec::new(),
             targets: Vec::new(),
             excludes: Vec::new(),
+            replace: Vec::new(),
             uncertain: Vec::new(),
             timestamp: "2025-01-01T00:00:00Z".into(),
             temp: engine::TempRoot::without_plan(),

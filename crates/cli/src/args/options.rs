@@ -33,6 +33,7 @@ impl OperationArgs {
             input: self.input && !self.json.json,
             applying,
             is_saved,
+            generate_config_out: None,
         }
     }
 

@@ -21,6 +21,9 @@ pub(crate) fn run(
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     import::address(&args.address)?;
+    if let Some(directory) = &args.config {
+        session.take_config_directory(directory)?;
+    }
     signals::listen(session);
     let options = ImportOptions {
         address: &args.address,

@@ -8,6 +8,7 @@ pages! {
     CheckUnknown "check-unknown",
     CliConfig "cli-config",
     ConditionFailed "condition-failed",
+    ConfigGeneration "config-generation",
     ConsoleEvaluation "console-evaluation",
     ConstantCondition "constant-condition",
     ContradictingOptions "contradicting-options",

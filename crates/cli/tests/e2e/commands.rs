@@ -136,18 +136,6 @@ fn concise_commands_show_no_lines_of_progress() {
 }
 
 #[test]
-fn import_block_is_reported_once() {
-    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
-    bench.write("import.tf", "import {\n  to = terraform_data.a\n  id = \"x\"\n}\n");
-    for arguments in [&["plan"][..], &["plan", "-destroy"], &["apply", "-auto-approve"]] {
-        let ended = bench.mayfly(".", arguments).fails();
-        assert_eq!(ended.printed().matches("Not supported yet").count(), 1, "{}", ended.printed());
-        ended.shows(&["Error: Not supported yet", "\"import\" blocks"]);
-    }
-    bench.mayfly(".", ["validate"]).succeeds().shows(&["Warning: Not supported yet"]);
-}
-
-#[test]
 fn secret_error_message_warns_once_per_command() {
     let bench = Bench::with_main(
         r#"

@@ -178,7 +178,8 @@ const ROWS: &[Row] = &[
         .shows(&["Outputs:"]),
     all(&["refresh", "-json", "-input=false", "-lock-timeout=1s", "-target-file=/dev/null"])
         .shows(&["\"type\":\"outputs\""]),
-    all(&["import", "-input=false", "playground_parameter.imported", "imported"])
+    all(&["plan", "-generate-config-out=generated.tf", "-input=false"]).shows(&["No changes."]),
+    all(&["import", "-input=false", "-config=.", "playground_parameter.imported", "imported"])
         .shows(&["Import successful!"]),
     all(&["import", "-input=false", "playground_parameter.adopted", "nobody"])
         .exits(1)

@@ -31,6 +31,7 @@ mod fmt;
 mod functions;
 mod gate;
 mod guarantees;
+mod import_blocks;
 mod installation;
 mod interrupts;
 mod journal;

@@ -29,11 +29,9 @@ rules! {
         DeprecatedAttribute "deprecated-attribute":
             DEPRECATED_ATTRIBUTE Warning "Value derived from a deprecated source";
         DuplicateArgument "duplicate-argument": DUPLICATE_ARGUMENT Error "Duplicate argument";
-        DuplicateBlock "duplicate-block":
-            duplicate_block(kind) Error "Duplicate {kind} block",
+        DuplicateBlock "duplicate-block": duplicate_block(kind) Error "Duplicate {kind} block",
             MULTIPLE_DATA_BLOCKS Error "Multiple data resource blocks";
-        DuplicateDeclaration "duplicate-declaration":
-            DUPLICATE_VARIABLE Error "Duplicate variable declaration",
+        DuplicateDeclaration "duplicate-declaration": DUPLICATE_VARIABLE Error "Duplicate variable declaration",
             DUPLICATE_LOCAL Error "Duplicate local value definition",
             DUPLICATE_OUTPUT Error "Duplicate output definition", DUPLICATE_MODULE_CALL Error "Duplicate module call",
             DUPLICATE_PROVIDER Error "Duplicate provider configuration",
@@ -46,15 +44,12 @@ rules! {
             CLOUD_AND_BACKEND Error "Both a backend and cloud configuration are present";
         ExtraneousDynamicContent "extraneous-dynamic-content":
             EXTRANEOUS_DYNAMIC_CONTENT Error "Extraneous dynamic content block";
-        ExtraneousLabel "extraneous-label":
-            extraneous_label(kind) Error "Extraneous label for {kind}",
+        ExtraneousLabel "extraneous-label": extraneous_label(kind) Error "Extraneous label for {kind}",
             EXTRANEOUS_DYNAMIC_LABEL Error "Extraneous dynamic block label";
         FileProvisioner "file-provisioner": FILE_PROVISIONER Error "file provisioner error";
-        InsufficientBlocks "insufficient-blocks":
-            insufficient_blocks(kind) Error "Insufficient {kind} blocks",
+        InsufficientBlocks "insufficient-blocks": insufficient_blocks(kind) Error "Insufficient {kind} blocks",
             missing_block(kind) Error "Missing {kind} block";
-        InvalidCheckData "invalid-check-data":
-            invalid_check_data_argument(name) Error "Invalid \"{name}\" attribute",
+        InvalidCheckData "invalid-check-data": invalid_check_data_argument(name) Error "Invalid \"{name}\" attribute",
             CHECK_DATA_LIFECYCLE Error "Invalid lifecycle block";
         InvalidConnection "invalid-connection": INVALID_CONNECTION Error "Invalid connection",
             IGNORED_CONNECTION Warning "Invalid connection", WINRM_CONNECTION Error "Provisioners do not support WinRM",
@@ -69,26 +64,21 @@ rules! {
         InvalidErrorMessage "invalid-error-message": INVALID_ERROR_MESSAGE Error "Invalid error message";
         InvalidForCondition "invalid-for-condition":
             INVALID_FOR_CONDITION Error "Invalid 'for' condition", NULL_FOR_CONDITION Error "Condition is null";
-        InvalidIgnoreChanges "invalid-ignore-changes":
-            INVALID_IGNORE_CHANGES Error "Invalid expression",
+        InvalidIgnoreChanges "invalid-ignore-changes": INVALID_IGNORE_CHANGES Error "Invalid expression",
             IGNORE_CHANGES_WILDCARD Error "Invalid ignore_changes wildcard";
-        InvalidLanguage "invalid-language":
-            UNSUPPORTED_EDITION Error "Unsupported language edition",
+        InvalidLanguage "invalid-language": UNSUPPORTED_EDITION Error "Unsupported language edition",
             UNSUPPORTED_EXPERIMENT Error "Unsupported language experiment";
-        InvalidName "invalid-name":
-            invalid_name(kind) Error "Invalid {kind} name",
+        InvalidName "invalid-name": invalid_name(kind) Error "Invalid {kind} name",
             INVALID_PROVIDER_ALIAS Error "Invalid provider configuration alias",
             INVALID_PROVIDER_NAME Error "Invalid provider local name";
         InvalidOutputPostcondition "invalid-output-postcondition":
             INVALID_OUTPUT_POSTCONDITION Error "Postconditions are not allowed";
-        InvalidOverride "invalid-override":
-            UNSUPPORTED_OVERRIDE Error "Unsupported override",
+        InvalidOverride "invalid-override": UNSUPPORTED_OVERRIDE Error "Unsupported override",
             overridden_conditions(kind) Error "Can't override {kind} blocks",
             overridden_refactoring(kind) Error "Cannot override '{kind}' blocks";
         InvalidProvisionerKeyword "invalid-provisioner-keyword":
             invalid_provisioner_keyword(argument) Error "Invalid \"{argument}\" keyword";
-        InvalidProvisioner "invalid-provisioner":
-            FILE_WITHOUT_SOURCE Error "Must provide one of 'source' or 'content'",
+        InvalidProvisioner "invalid-provisioner": FILE_WITHOUT_SOURCE Error "Must provide one of 'source' or 'content'",
             FILE_WITH_TWO_SOURCES Error "Cannot set both 'source' and 'content'",
             INVALID_REMOTE_EXEC Error "Invalid remote-exec provisioner configuration";
         InvalidRepetition "invalid-repetition":
@@ -97,8 +87,7 @@ rules! {
             INVALID_VERSION_CONSTRAINT Error "Invalid version constraint";
         LocalExec "local-exec": LOCAL_EXEC Error "local-exec provisioner error";
         MissingArgument "missing-argument": MISSING_ARGUMENT Error "Missing required argument";
-        MissingBase "missing-base":
-            missing_resource(mode) Error "Missing {mode} to override",
+        MissingBase "missing-base": missing_resource(mode) Error "Missing {mode} to override",
             MISSING_VARIABLE Error "Missing base variable declaration to override",
             MISSING_LOCAL Error "Missing base local value definition to override",
             MISSING_OUTPUT Error "Missing base output definition to override",
@@ -396,11 +385,21 @@ rules! {
     }
     Refactoring {
         AmbiguousMoves "ambiguous-moves": AMBIGUOUS_MOVES Error "Ambiguous move statements";
+        ConfigGeneration "config-generation":
+            GENERATION_FILE_EXISTS Error "Target generated file already exists",
+            GENERATION_FILE_WRITE Error "Failed to create target generated file",
+            GENERATION_MODE Error "Invalid generate-config-out flag",
+            GENERATION_EXPERIMENTAL Warning "Config generation is experimental",
+            SKIPPED_GENERATION Warning "Skipped part of config generation";
         CyclicMoves "cyclic-moves": CYCLIC_MOVES Error "Cyclic dependency in move statements";
         DuplicateImport "duplicate-import":
             duplicate_import(address) Error "Duplicate import configuration for \"{address}\"";
         ImportNoModule "import-no-module": IMPORT_NO_MODULE Error "No such module instance";
-        ImportNoObject "import-no-object": IMPORT_NO_OBJECT Error "Cannot import non-existent remote object";
+        ImportNoObject "import-no-object":
+            IMPORT_NO_OBJECT Error "Cannot import non-existent remote object",
+            NO_IMPORTED_OBJECTS Error "Import returned no resources",
+            NULL_IMPORTED_OBJECT Error "Import returned null resource",
+            MULTIPLE_IMPORTED_OBJECTS Error "Multiple import states not supported";
         ImportNotConfigured "import-not-configured":
             import_not_configured(address) Error "resource address \"{address}\" does not exist in the configuration.";
         ImportOccupied "import-occupied": IMPORT_OCCUPIED Error "Resource already managed by OpenTofu";
@@ -409,6 +408,7 @@ rules! {
         InvalidImportId "invalid-import-id":
             INVALID_IMPORT_ID Error "Invalid import id argument",
             INVALID_IMPORT_IDENTITY Error "Invalid import identity argument",
+            NO_IMPORT_IDENTITY_SCHEMA Error "Unable to determine identity schema for import identity",
             INCORRECT_IMPORT_TYPE Error "Incorrect value type";
         InvalidImportKey "invalid-import-key":
             INVALID_IMPORT_KEY Error "Import block 'to' address contains an invalid key";
@@ -434,10 +434,11 @@ rules! {
         RemovedObjectExists "removed-object-exists":
             REMOVED_RESOURCE_EXISTS Error "Removed resource block still exists",
             REMOVED_MODULE_EXISTS Error "Removed module block still exists";
-        ResourceForgotten "resource-forgotten":
-            RESOURCE_FORGOTTEN Warning "Resource will be removed from the state";
+        ResourceForgotten "resource-forgotten": RESOURCE_FORGOTTEN Warning "Resource will be removed from the state";
         UndeclaredImportTarget "undeclared-import-target":
-            UNDECLARED_IMPORT_TARGET Error "Configuration for import target does not exist";
+            UNDECLARED_IMPORT_TARGET Error "Configuration for import target does not exist",
+            GENERATION_IN_MODULE Error "Cannot generate configuration for resource inside sub-module",
+            GENERATION_WITH_KEYS Error "Configuration generation for count and for_each resources not supported";
         UnresolvedMove "unresolved-move": UNRESOLVED_MOVE Warning "Unresolved resource instance address changes";
         UnusedRemovedProvisioner "unused-removed-provisioner":
             UNUSED_REMOVED_PROVISIONER Warning "Removed block provisioners will not be executed";
@@ -497,8 +498,7 @@ rules! {
             NO_SUCH_INSTANCE Error "No instance found for the given address",
             UNKNOWN_INSTANCE Error "Unknown resource instance", UNKNOWN_MODULE Error "Unknown module",
             UNKNOWN_RESOURCE Error "Unknown resource", NO_MATCHING_OBJECT Error "Invalid target address",
-            NO_TAINT_TARGET Error "No such resource instance",
-            MISSING_TAINT_TARGET Warning "No such resource instance";
+            NO_TAINT_TARGET Error "No such resource instance", MISSING_TAINT_TARGET Warning "No such resource instance";
         NoSuchOutput "no-such-output": no_such_output(name) Error "Output {name} not found";
         NotTainted "not-tainted": NOT_TAINTED Error "Resource instance is not tainted";
         NotUncertain "not-uncertain": NOT_UNCERTAIN Error "Nothing is uncertain there";
@@ -559,8 +559,7 @@ rules! {
             INVALID_PREVENT_DESTROY Error "Invalid value for prevent_destroy";
         MovesNotTargeted "moves-not-targeted":
             MOVES_NOT_TARGETED Error "Moved resource instances excluded by targeting";
-        NotSupportedYet "not-supported-yet":
-            NOT_SUPPORTED_YET Error "Not supported yet", NOT_SUPPORTED_BY_PLAN Warning "Not supported yet";
+        NotSupportedYet "not-supported-yet": NOT_SUPPORTED_YET Error "Not supported yet";
         NothingToRefresh "nothing-to-refresh": NOTHING_TO_REFRESH Warning "Empty or non-existent state";
         OperationFailed "operation-failed": OPERATION_FAILED Error "Operation failed";
         PlanForOtherState "plan-for-other-state":
@@ -619,14 +618,12 @@ rules! {
         TestModule "test-module":
             MISSING_TEST_SOURCE Error "Missing \"source\" attribute for module block",
             TEST_MODULE_NOT_LOADED Error "Module not installed";
-        TestProvider "test-provider":
-            missing_test_provider(address) Error "Missing provider definition for {address}";
+        TestProvider "test-provider": missing_test_provider(address) Error "Missing provider definition for {address}";
         TestRunBlock "test-run-block":
             INVALID_TEST_COMMAND Error "Invalid \"command\" keyword",
             INVALID_TEST_MODE Error "Invalid \"mode\" keyword",
             INCOMPATIBLE_PLAN_OPTIONS Error "Incompatible plan options",
-            multiple_test_blocks(kind) Error "Multiple \"{kind}\" blocks",
-            DUPLICATE_RUN Warning "Duplicate run block",
+            multiple_test_blocks(kind) Error "Multiple \"{kind}\" blocks", DUPLICATE_RUN Warning "Duplicate run block",
             UNDECLARED_TEST_REFERENCE Error "Reference to unknown object";
     }
     CommandLine {
@@ -679,7 +676,9 @@ rules! {
             variables_file_fault(words) Error "{words}" as "Invalid operand";
         JsonApproval "json-approval": JSON_APPROVAL Error "Plan file or auto-approve required";
         JsonRequired "json-required": JSON_REQUIRED Error "The -json flag is required";
-        NoConfiguration "no-configuration": NO_CONFIGURATION Error "No configuration files";
+        NoConfiguration "no-configuration":
+            NO_CONFIGURATION Error "No configuration files",
+            NO_CONFIGURATION_FILES Error "No OpenTofu configuration files";
         NoInput "no-input": NO_INPUT Error "Approval required", NO_APPROVAL Error "Error asking for approval";
         NoValueForVariable "no-value-for-variable": NO_VALUE_FOR_VARIABLE Error "No value for required variable";
         NullInput "null-input": NULL_INPUT Error "Required variable not set";

@@ -216,6 +216,12 @@ pub(crate) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
             {
                 found.push(config);
             }
+            // An object that is imported depends on all that its ID was computed from.
+            if module != TreeIx::ROOT {
+                let imports = tree.template(TreeIx::ROOT).imports_to(entry, &tree.path(module));
+                let node = |local: &u32| ConfigNode { module: TreeIx::ROOT, local: *local };
+                found.extend(imports.iter().map(node));
+            }
         }
         Declared::ModuleOutput { call, output } => {
             let child = tree.child(module, &call.module_call().name);
@@ -243,7 +249,10 @@ pub(crate) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
 /// because they may depend on the call.
 fn everything_in(tree: &ConfigTree, module: TreeIx) -> impl Iterator<Item = ConfigNode> {
     let counts = |declared: &Declared| match declared {
-        Declared::Check(_) | Declared::Assertions(_) | Declared::Provider(_) => false,
+        Declared::Check(_)
+        | Declared::Assertions(_)
+        | Declared::Import(_)
+        | Declared::Provider(_) => false,
         Declared::Expand(entry) | Declared::Resource(entry) => entry.resource().in_check.is_none(),
         _ => true,
     };

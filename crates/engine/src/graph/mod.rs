@@ -74,6 +74,8 @@ pub(crate) enum EdgeKind {
     Provisioner,
     /// Uses the provider configuration.
     Provider,
+    /// Plans the object that the `import` block names, if one of the instances does not have an object.
+    Import,
     /// Runs after the dependency, for an order that the engine requires.
     Order,
     /// Runs after work that concerns some of its instances or objects. If that work fails, those fail, not the

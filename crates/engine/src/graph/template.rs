@@ -5,10 +5,10 @@
 
 use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 
-use addr::ResourceMode;
+use addr::{ConfigResource, ModulePath, ResourceMode};
 use hir::{
     Entry, ExprId, Program, Ref,
-    item::{RefPlace, RefTarget, Repetition, Resource, StaticRef, Variable},
+    item::{Import, RefPlace, RefTarget, Repetition, Resource, StaticRef, Variable},
     program::{Module, ModuleId},
 };
 use rustc_hash::FxHashMap;
@@ -45,6 +45,8 @@ pub(crate) enum Declared {
     Check(Entry),
     /// The assertions of a `run` block of a test.
     Assertions(Entry),
+    /// An `import` block of the root module.
+    Import(Entry),
 }
 
 /// An edge inside of a template.
@@ -109,8 +111,16 @@ pub(crate) struct Template {
     pub(crate) resources: FxHashMap<addr::Resource, u32>,
     pub(crate) calls: FxHashMap<Str, CallNodes>,
     pub(crate) providers: BTreeMap<(Str, Option<Str>), u32>,
+    attached: Attached,
+}
+
+/// The nodes of declarations that belong to another declaration.
+#[derive(Default)]
+struct Attached {
     /// The data sources of `check` blocks, by the name of the check.
     nested: FxHashMap<Str, Vec<u32>>,
+    /// The nodes of `import` blocks, by the resource that they import to. The keys of instances are not known yet.
+    imports: FxHashMap<ConfigResource, Vec<u32>>,
 }
 
 /// The nodes of one call.
@@ -252,6 +262,13 @@ impl Template {
         if module.assertions.is_some() {
             return None;
         }
+        for (entry, import) in imports_of(module) {
+            let Declared::Import(old) = nodes.next()? else { return None };
+            let target = import.to.config();
+            let is_it =
+                |it: &Entry| it.item.kind.as_import().is_some_and(|it| it.to.config() == target);
+            nodes.replace(old, entry, is_it)?;
+        }
         nodes.next().is_none().then_some(nodes.renewal)
     }
 
@@ -269,7 +286,7 @@ impl Template {
             resources: FxHashMap::default(),
             calls: FxHashMap::default(),
             providers: BTreeMap::new(),
-            nested: FxHashMap::default(),
+            attached: Attached::default(),
         };
         template.add_nodes(program, module);
         template.add_edges(module);
@@ -310,7 +327,7 @@ impl Template {
             let node = self.push(Declared::Resource(entry.clone()));
             self.resources.insert(resource.clone(), node);
             if let Some(check) = &entry.resource().in_check {
-                self.nested.entry(check.clone()).or_default().push(node);
+                self.attached.nested.entry(check.clone()).or_default().push(node);
             }
         }
         for (name, entry) in &module.outputs {
@@ -323,6 +340,20 @@ impl Template {
         if let Some(entry) = &module.assertions {
             self.push(Declared::Assertions(entry.clone()));
         }
+        for (entry, import) in imports_of(module) {
+            let node = self.push(Declared::Import(entry.clone()));
+            self.attached.imports.entry(import.to.config()).or_default().push(node);
+        }
+    }
+
+    /// The nodes of the `import` blocks that import to instances of a resource, in this module or in another one.
+    pub(crate) fn imports_to(&self, resource: &Entry, module: &ModulePath) -> &[u32] {
+        if self.attached.imports.is_empty() {
+            return &[];
+        }
+        let resource = resource.resource().resource.clone();
+        let target = ConfigResource { module: module.clone(), resource };
+        self.attached.imports.get(&target).map_or(&[], Vec::as_slice)
     }
 
     fn add_call(&mut self, name: &Str, entry: &Entry, callee: ModuleId, program: &Program) {
@@ -367,7 +398,8 @@ impl Template {
             Declared::Variable(entry)
             | Declared::Local(entry)
             | Declared::Output(entry)
-            | Declared::Provider(entry) => self.item_edges(node, &entry.item.refs),
+            | Declared::Provider(entry)
+            | Declared::Import(entry) => self.item_edges(node, &entry.item.refs),
             Declared::Assertions(entry) => {
                 let refs = entry.item.refs.iter().filter(|it| it.place == RefPlace::Condition);
                 refs.for_each(|it| self.reference(node, it));
@@ -376,12 +408,18 @@ impl Template {
                 self.item_edges(node, &entry.item.refs);
                 // A check whose data source failed is not evaluated, even if its conditions do not refer to that
                 // data source.
-                let nested = self.nested.get(&entry.check().name).cloned().unwrap_or_default();
+                let nested =
+                    self.attached.nested.get(&entry.check().name).cloned().unwrap_or_default();
                 nested.into_iter().for_each(|it| self.edge(it, node, EdgeKind::Value));
             }
             // The expansion directly precedes its resource, and gets the references that determine the instances.
             Declared::Expand(entry) => self.resource_edges(node, &entry.item.refs),
-            Declared::Resource(_) => self.edge(node - 1, node, EdgeKind::Order),
+            Declared::Resource(entry) => {
+                self.edge(node - 1, node, EdgeKind::Order);
+                for import in self.imports_to(&entry, &ModulePath::root()).to_vec() {
+                    self.edge(import, node, EdgeKind::Import);
+                }
+            }
             Declared::Gate(entry) => {
                 for item in entry.item.refs.iter().filter(|it| it.place == RefPlace::DependsOn) {
                     self.reference(node, item);
@@ -501,6 +539,12 @@ impl Template {
         }
         lazy
     }
+}
+
+/// The `import` blocks of a module. Only the root module may have any; the analysis refuses all others.
+fn imports_of(module: &Module) -> impl Iterator<Item = (&Entry, &Import)> {
+    let blocks = module.others.iter().filter(|_| module.id == ModuleId(0));
+    blocks.filter_map(|entry| Some((entry, entry.item.kind.as_import()?)))
 }
 
 /// Returns true if a node is lazy by its own declaration: it runs only if a dependent demands it.

@@ -1,6 +1,6 @@
 //! The entries that work on objects makes in the journal.
 
-use addr::ResourceMode;
+use addr::{ResourceInstance, ResourceMode};
 use db::{Diagnostic, Summary};
 use hir::Entry;
 use state::journal::IntentAction;
@@ -62,6 +62,20 @@ impl Walk<'_> {
     pub(crate) fn record(&self, subject: &Subject, answers: Option<Number>) -> Result<(), Failed> {
         let journal = &self.environment.journal;
         let taken = self.state.read(|state| journal.changed(state, subject.address(), answers));
+        taken.map_err(|diagnostic| self.end_early(*diagnostic))
+    }
+
+    /// Records an object that the plan has imported. `answers` is the creation with an unknown result that made it.
+    ///
+    /// # Errors
+    /// Fails, after a report, if the state cannot be recorded. The run then ends as soon as possible.
+    pub(crate) fn record_import(
+        &self,
+        address: &ResourceInstance,
+        answers: Option<Number>,
+    ) -> Result<(), Failed> {
+        let journal = &self.environment.journal;
+        let taken = self.state.read(|state| journal.changed(state, address, answers));
         taken.map_err(|diagnostic| self.end_early(*diagnostic))
     }
 

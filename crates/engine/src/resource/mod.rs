@@ -10,6 +10,8 @@ pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod decision;
 pub(crate) mod destroy;
+pub(crate) mod generated;
+pub(crate) mod imported;
 pub(crate) mod intent;
 pub(crate) mod objects;
 pub(crate) mod pending;

@@ -78,7 +78,11 @@ impl Planning<'_> {
         config: &Value,
     ) -> Result<Planned, Failed> {
         let provider = self.provider_for(subject).await?;
-        let prior = self.read_prior(subject, &*provider).await?;
+        let import = self.import_to(subject.address());
+        let prior = match &import {
+            Some(wanted) => Some(self.imported(subject, &*provider, wanted, Some(config)).await?),
+            None => self.read_prior(subject, &*provider).await?,
+        };
         let is_triggered =
             self.answered(|| self.triggers_replacement(subject, entry, each)).await?;
         let replace = is_triggered || self.options.replace.contains(subject.address());
@@ -87,13 +91,15 @@ impl Planning<'_> {
         if is_triggered {
             plan.reason = Some(Reason::ReplaceByTriggers);
         }
-        if plan.action.is_creation() {
+        if plan.action.is_creation() && import.is_none() {
             self.refuse_uncertain(subject, entry)?;
         }
         self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
         let drift = self.decisions.drift(&subject.object);
+        let mut change = self.resource_change(subject, &plan);
+        change.change.importing = import.map(|it| it.importing.clone());
         Ok(Planned {
-            change: Some(self.resource_change(subject, &plan)),
+            change: Some(Arc::new(change)),
             drift,
             refreshed: self.object(subject),
             value: plan.after,
@@ -103,15 +109,20 @@ impl Planning<'_> {
     /// A digest of the configuration of an instance, of its provider and of the order of a replacement, under the key
     /// of this process.
     pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
-        let slot = self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config);
+        let provider = self.provider_digest(subject);
         let creates_first = self.creates_first(&subject.address().config());
-        self.reuse.memo(|memo| match memo.config_digest(config, slot) {
+        self.reuse.memo(|memo| match memo.config_digest(config, provider) {
             digest if creates_first => memo.combine(&[digest, memo.digest(&[b"create first"])]),
             digest => digest,
         })
     }
 
-    fn record_change(&self, subject: &Subject, planned: &Planned) {
+    /// A digest of the configuration of an object's provider; `None` before the provider had its turn.
+    pub(crate) fn provider_digest(&self, subject: &Subject) -> Option<crate::memo::Digest> {
+        self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config)
+    }
+
+    pub(crate) fn record_change(&self, subject: &Subject, planned: &Planned) {
         let Some(change) = &planned.change else { return };
         let action = change.change.action;
         if action != Action::NoOp {
@@ -165,8 +176,8 @@ impl Planning<'_> {
     }
 
     /// A planned change in the form that the plan stores.
-    fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> Arc<ResourceChange> {
-        Arc::new(ResourceChange {
+    pub(crate) fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> ResourceChange {
+        ResourceChange {
             addr: subject.address().clone(),
             previous_addr: None,
             deposed: subject.object.deposed,
@@ -183,7 +194,7 @@ impl Planning<'_> {
             private: plan.private.as_bytes().into(),
             required_replace: plan.required_replace.clone(),
             reason: plan.reason,
-        })
+        }
     }
 
     /// Reads an object that is to be deleted; `None` if it does not exist.
@@ -207,7 +218,8 @@ impl Planning<'_> {
             required_replace: Vec::new(),
             reason: None,
         };
-        let change = subject.is_deposed().then(|| self.resource_change(subject, &no_op()));
+        let change =
+            subject.is_deposed().then(|| Arc::new(self.resource_change(subject, &no_op())));
         let drift = self.decisions.drift(&subject.object);
         let planned = Planned { change, drift, refreshed: None, value: null() };
         self.record_change(subject, &planned);
@@ -239,7 +251,7 @@ impl Planning<'_> {
             reason: end.reason,
         };
         let planned = Planned {
-            change: Some(self.resource_change(subject, &plan)),
+            change: Some(Arc::new(self.resource_change(subject, &plan))),
             drift: self.decisions.drift(&subject.object),
             refreshed: self.object(subject),
             value: plan.after,

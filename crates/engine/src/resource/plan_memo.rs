@@ -110,6 +110,7 @@ impl Planning<'_> {
             item: Some(Arc::clone(&entry.item)),
             inputs: self.instance_inputs(subject.node, &subject.address().config(), each),
             config,
+            provider: self.provider_digest(subject),
             prior: self.state.previous().object(&subject.object).cloned(),
             planned: Rc::new(planned),
         };
@@ -119,6 +120,8 @@ impl Planning<'_> {
     /// The memoized plan of an instance whose configuration, prior state and provider configuration are the same,
     /// even if their inputs changed.
     pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
+        let import = self.import_to(subject.address());
+        let importing = import.as_ref().map(|it| &it.importing);
         self.reuse.memo(|memo| {
             let known = memo.object(&subject.object)?;
             let same_item = match (&known.item, &subject.entry) {
@@ -129,7 +132,12 @@ impl Planning<'_> {
                 _ => false,
             };
             let prior = self.state.previous().object(&subject.object);
-            let same = same_item && known.config == config && known.prior.as_ref() == prior;
+            let imported =
+                known.planned.change.as_ref().and_then(|it| it.change.importing.as_ref());
+            let same = same_item
+                && known.config == config
+                && known.prior.as_ref() == prior
+                && imported == importing;
             same.then(|| Planned::clone(&known.planned))
         })
     }
@@ -183,6 +191,7 @@ impl PlanRun<'_> {
             item: subject.block().map(|entry| Arc::clone(&entry.item)),
             inputs: self.end_inputs(subject),
             config: self.reuse.memo(|memo| memo.digest(&[b"end"])),
+            provider: None,
             prior: self.state.previous().object(&subject.object).cloned(),
             planned: Rc::new(planned),
         };

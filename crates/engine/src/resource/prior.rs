@@ -91,7 +91,7 @@ impl Planning<'_> {
     }
 
     /// Rebuilds the prior of an object that was read before.
-    fn prior_of(&self, subject: &Subject, object: Arc<Object>) -> Result<Prior, Failed> {
+    pub(crate) fn prior_of(&self, subject: &Subject, object: Arc<Object>) -> Result<Prior, Failed> {
         Ok(Prior {
             value: remark(&self.object_value(subject, &object)?, &object),
             private: Private::new(Arc::clone(&object.private)),

@@ -46,7 +46,11 @@ impl InstanceNeeds {
             EdgeKind::Condition => self.acts || self.conditions,
             EdgeKind::Provisioner => self.provisions,
             EdgeKind::Value | EdgeKind::DependsOn | EdgeKind::Provider => self.acts,
-            EdgeKind::Repetition | EdgeKind::Order | EdgeKind::Partial | EdgeKind::Hold => false,
+            EdgeKind::Repetition
+            | EdgeKind::Import
+            | EdgeKind::Order
+            | EdgeKind::Partial
+            | EdgeKind::Hold => false,
         }
     }
 }

@@ -62,6 +62,8 @@ impl GraphRules for ApplyRun<'_> {
     fn demands(&self, module: &ModuleRun, local: u32) -> bool {
         let is_idle = self.is_value(module, local) && !self.is_retained(module, local);
         let declared = &module.template.nodes[local as usize];
+        // The plan has imported already.
+        let is_idle = is_idle || matches!(declared, Declared::Import(_));
         !is_idle && (!module.template.lazy[local as usize] || module.is_root_variable(declared))
     }
 

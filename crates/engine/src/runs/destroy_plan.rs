@@ -110,6 +110,8 @@ impl<'a> Purpose<'a> for DestroyPlanRun<'a> {
     async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
         let each = match part {
             PlanPart::Gone(gone) => return self.plan_gone(node, gone).await,
+            // A destroy plan imports nothing.
+            PlanPart::Generated => return Err(Failed),
             PlanPart::Instance(each) => each,
         };
         let entry = self.resource_entry(node)?;

@@ -1,13 +1,12 @@
 //! The run that imports one object.
 
-use std::{ops::Deref, rc::Rc, sync::Arc};
+use std::{ops::Deref, rc::Rc};
 
 use addr::{ResourceInstance, ResourceMode};
 use db::{Diagnostic, Summary};
 use hir::Entry;
-use provider::{ImportResourceStateRequest, ImportTarget, ImportedResource, Provider};
-use state::Object;
-use values::{Str, conform};
+use provider::ImportTarget;
+use values::Str;
 
 use crate::{
     event::Event,
@@ -15,8 +14,7 @@ use crate::{
     journal::Number,
     resource::{
         objects::{find_entry, find_module},
-        prior::Prior,
-        subject::{Subject, has_conditions},
+        subject::has_conditions,
         turn::InstanceNeeds,
     },
     schedule::{Failed, Step},
@@ -211,91 +209,10 @@ impl ImportRun<'_> {
         self.freshen(&opened).await?;
         let provider = self.provider(provider_node).await?;
         self.emit(Event::ImportStart { address: order.address.clone(), id: order.id.to_string() });
-        let imported = self.ask_for_import(&subject, &*provider, &order.id).await?;
+        let target = ImportTarget::Id(order.id.clone());
+        let imported = self.ask_for_import(&subject, &*provider, target).await?;
         self.emit(Event::ImportComplete { address: order.address.clone() });
-        let prior = self.imported_prior(&subject, imported)?;
-        let Some(read) = self.refresh(&subject, &*provider, &prior).await? else {
-            self.report_no_object(&subject);
-            return Err(Failed);
-        };
+        let read = self.read_imported(&subject, &*provider, imported).await?;
         self.save(&subject, Some(read.object), order.answers).await
-    }
-
-    async fn ask_for_import(
-        &self,
-        subject: &Subject,
-        provider: &dyn Provider,
-        id: &Str,
-    ) -> Result<ImportedResource, Failed> {
-        let request = ImportResourceStateRequest {
-            type_name: subject.type_name(),
-            target: ImportTarget::Id(id.clone()),
-        };
-        let response = provider.import_resource_state(request).await;
-        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
-        let mut all = response.imported.into_iter();
-        match (all.next(), all.next()) {
-            (Some(imported), None) if imported.type_name == subject.type_name() => Ok(imported),
-            (Some(_), None) => self.refuse_import(subject, "an object of another type"),
-            (Some(_), Some(_)) => self.refuse_import(subject, "more than one object"),
-            (None, _) => {
-                self.report_no_object(subject);
-                Err(Failed)
-            }
-        }
-    }
-
-    fn refuse_import<T>(&self, subject: &Subject, what: &str) -> Result<T, Failed> {
-        let detail = format!(
-            "Provider {} gave {what} for {}",
-            subject.provider.source.for_display(),
-            subject.text
-        );
-        self.report_provider_bug(&subject.text, Summary::INVALID_IMPORTED_OBJECT, &detail);
-        Err(Failed)
-    }
-
-    fn report_no_object(&self, subject: &Subject) {
-        let detail = format!(
-            "While attempting to import an existing object to \"{}\", the provider detected that \
-             no object exists with the given id. Only pre-existing objects can be imported; check \
-             that the id is correct and that it is associated with the provider's configured \
-             region or endpoint, or use \"mayfly apply\" to create a new remote object for this resource.",
-            subject.text
-        );
-        self.report_about(&subject.text, Summary::IMPORT_NO_OBJECT, detail);
-    }
-
-    /// Returns the object from the provider's import response, which is then read.
-    fn imported_prior(
-        &self,
-        subject: &Subject,
-        imported: ImportedResource,
-    ) -> Result<Prior, Failed> {
-        if !imported.state.is_null()
-            && !conform::conforms(&imported.state.ty(), subject.ty()).is_empty()
-        {
-            return self.refuse_import(subject, "an object that is not of the schema's type");
-        }
-        if imported.state.is_null() {
-            self.report_no_object(subject);
-            return Err(Failed);
-        }
-        let version = u64::try_from(subject.schema.version()).unwrap_or_default();
-        let kept = Object {
-            private: imported.private.as_bytes().into(),
-            dependencies: self.dependencies_of(subject.address()),
-            identity: self.encode_identity(subject, imported.identity.as_ref()),
-            ..Object::from_json(version, Arc::from("{}"))
-        };
-        let value = self.marked(subject, &imported.state);
-        let object = Arc::new(self.encode(subject, &value, kept)?);
-        Ok(Prior {
-            value,
-            private: imported.private,
-            identity: imported.identity,
-            tainted: false,
-            object,
-        })
     }
 }

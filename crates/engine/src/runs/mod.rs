@@ -20,6 +20,7 @@ pub(crate) mod destroy_plan;
 pub(crate) mod destroy_targets;
 pub(crate) mod destruction;
 pub(crate) mod import;
+pub(crate) mod import_blocks;
 pub(crate) mod late;
 pub(crate) mod limits;
 pub(crate) mod orphans;

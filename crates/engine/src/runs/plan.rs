@@ -109,6 +109,10 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
         self.start_instances(node, instances)
     }
 
+    fn run_import_block(&self, node: NodeIx, entry: &Entry) -> Step<PlanPart> {
+        self.run_import(node, entry)
+    }
+
     fn run_own(&self, node: NodeIx, kind: NodeKind) -> Step<PlanPart> {
         match kind {
             NodeKind::Orphan { index } => self.run_orphan(node, index),
@@ -130,6 +134,7 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
     async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
         let each = match part {
             PlanPart::Gone(gone) => return self.plan_gone(node, gone).await,
+            PlanPart::Generated => return self.plan_generated(node).await,
             PlanPart::Instance(each) => each,
         };
         let entry = self.resource_entry(node)?;

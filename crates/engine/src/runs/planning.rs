@@ -13,6 +13,7 @@ use values::{Type, Value};
 use crate::{
     event::DeferReason,
     graph::{EdgeKind, NodeIx, NodeKind},
+    imports::Imports,
     memo::{Memo, Planned},
     request::Environment,
     resource::{objects::find_entry, subject::has_conditions},
@@ -36,6 +37,7 @@ pub(crate) struct Planning<'a> {
     walk: Walk<'a>,
     pub(crate) decisions: Decisions,
     pub(crate) orphans: Orphans,
+    pub(crate) imports: Imports,
     pub(crate) options: PlanningOptions,
     /// The part of the configuration that the plan is limited to; `None` if it is not limited.
     pub(crate) selection: Option<Selection>,
@@ -73,6 +75,8 @@ pub(crate) enum PlanPart {
     Instance(Each),
     /// Plans the deletion of an object that the configuration does not have.
     Gone(GoneObject),
+    /// Imports the object of an `import` block, and generates the configuration of its resource.
+    Generated,
 }
 
 /// Instances whose plans of the last run still hold, and the work on the others.
@@ -122,6 +126,7 @@ impl<'a> Planning<'a> {
             walk,
             decisions: Decisions::default(),
             orphans: Orphans::default(),
+            imports: Imports::default(),
             options,
             selection,
             destroy_targets,

@@ -218,7 +218,9 @@ fn can_run_again(declared: &Declared) -> bool {
         Declared::Variable(entry) => entry.variable().validations.is_empty(),
         Declared::Output(entry) => entry.output().preconditions.is_empty(),
         Declared::Expand(entry) | Declared::Resource(entry) => !has_conditions(entry),
-        Declared::Call(..) | Declared::Check(_) | Declared::Assertions(_) => false,
+        Declared::Call(..) | Declared::Check(_) | Declared::Assertions(_) | Declared::Import(_) => {
+            false
+        }
         Declared::Local(_)
         | Declared::Provider(_)
         | Declared::Gate(_)

@@ -224,6 +224,30 @@ pub(crate) fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
     Ok(Keys { repeated: Repeated::ForEach, instances })
 }
 
+/// The elements of the `for_each` of an `import` block. Unlike that of a resource, it may be a tuple.
+pub(crate) fn import_keys(value: &Value) -> Result<Vec<Each>, Refused> {
+    let (bare, marks) = value.unmark();
+    let has_secret = marks.has(MarkKind::Ephemeral) || marks.has(MarkKind::Sensitive);
+    match bare.kind() {
+        Kind::Tuple(items) if !has_secret => {
+            let each = |(index, value): (usize, &Value)| Each {
+                key: InstanceKey::Int(index as i64),
+                value: Some(value.clone()),
+            };
+            Ok(items.iter().enumerate().map(each).collect())
+        }
+        Kind::List(_) | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) if !has_secret => {
+            let detail = format!(
+                "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument \
+                 must be a map, set of strings, or a tuple, and you have provided a value of type {}.",
+                bare.ty().friendly_name()
+            );
+            Err(Refused { detail, subject: "for_each" })
+        }
+        _ => for_each_keys(value).map(|keys| keys.instances),
+    }
+}
+
 fn unsuitable_for_each(why: &str) -> String {
     format!("The given \"for_each\" argument value is unsuitable: {why}.")
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use addr::{
     InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource, ResourceMode,
 };
-use hir::program::ModuleId;
+use hir::{Entry, program::ModuleId};
 use values::Str;
 
 use crate::{
@@ -89,6 +89,7 @@ impl Walk<'_> {
                 if let Some(gate) = module.gate {
                     self.nodes.change(|graph| graph.add_edge(gate, node, EdgeKind::DependsOn));
                 }
+                self.add_import_edges(module, node, entry);
             }
             Declared::Gate(_) => {
                 if let Some(gate) = module.gate {
@@ -113,6 +114,15 @@ impl Walk<'_> {
             && entry.resource().resource.mode == ResourceMode::Ephemeral
         {
             self.nodes.change(|graph| graph.set_closes(node));
+        }
+    }
+
+    /// Adds the edges from `import` blocks, which stand in the root module, to a resource in another module.
+    fn add_import_edges(&self, module: &ModuleRun, node: NodeIx, entry: &Entry) {
+        let Some(root) = self.modules.root().filter(|_| module.caller.is_some()) else { return };
+        for import in root.template.imports_to(entry, &module.path) {
+            let import = root.node(*import);
+            self.nodes.change(|graph| graph.add_edge(import, node, EdgeKind::Import));
         }
     }
 

@@ -47,6 +47,11 @@ pub(crate) trait Purpose<'a>: GraphRules {
     fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry)
     -> Step<Self::Part>;
 
+    /// Runs one turn of an `import` block. Only a plan imports.
+    fn run_import_block(&self, _node: NodeIx, _entry: &Entry) -> Step<Self::Part> {
+        Step::Done { keeps: false }
+    }
+
     /// Runs one turn of a node that only this kind of run adds.
     fn run_own(&self, _node: NodeIx, _kind: NodeKind) -> Step<Self::Part> {
         Step::Done { keeps: false }
@@ -118,6 +123,7 @@ impl<'a, P: Purpose<'a>> Execution<'_, 'a, P> {
         match &module.template.nodes[local as usize] {
             Declared::Resource(entry) => self.purpose.run_resource(node, &module, entry),
             Declared::Output(entry) => self.run_output(node, index, &module, entry).into(),
+            Declared::Import(entry) => self.purpose.run_import_block(node, entry),
             declared @ (Declared::Expand(_) | Declared::Call(..)) => {
                 walk.run_expansion(self.purpose, node, index, local, declared).into()
             }
@@ -309,6 +315,7 @@ impl Walk<'_> {
             | Declared::CallDone(_)
             | Declared::Resource(_)
             | Declared::Output(_)
+            | Declared::Import(_)
             | Declared::Expand(_)
             | Declared::Call(..) => self.run_gate(node),
         }
@@ -378,6 +385,7 @@ fn named(declared: &Declared) -> Option<(&'static str, &dyn fmt::Display)> {
         Declared::Resource(it) => ("", &it.resource().resource),
         Declared::Provider(it) => ("provider.", &it.provider_config().local_name),
         Declared::Call(it, _) => ("module.", &it.module_call().name),
+        Declared::Import(it) => ("import of ", &it.item.kind.as_import()?.to.resource),
         _ => return None,
     })
 }

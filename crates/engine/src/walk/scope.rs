@@ -121,6 +121,10 @@ impl Scope for EngineScope<'_, '_> {
             Ref::Module(call) => self.node_value(template.calls.get(call).map(|it| it.object)),
             Ref::EachKey => match &self.repetition("each")?.key {
                 InstanceKey::String(key) => Ok(Value::string(key.as_str())),
+                // The `for_each` of an `import` block may be a tuple.
+                InstanceKey::Int(index) if self.repetition("each")?.value.is_some() => {
+                    Ok(Value::int(*index))
+                }
                 _ => self.repetition_refused("each"),
             },
             Ref::EachValue => match &self.repetition("each")?.value {

@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) lies: Vec<(&'static str, &'static str, &'static str)>,
     /// A warning in the response to each apply.
     pub(crate) mutters: &'static str,
+    /// The answer to an import of the ID `strange`: `none`, `two`, `null` or `other`.
+    pub(crate) strange_import: &'static str,
     pub(crate) open: i64,
     /// The number of calls of any kind, including calls that are not in `calls`.
     pub(crate) asked: u32,
@@ -165,7 +167,7 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         managed: one("test_thing", thing),
         data: one("test_lookup", lookup),
         ephemeral: one("test_secret", secret),
-        identities: BTreeMap::new(),
+        identities: one("test_thing", attributes(vec![("id", Attribute::required(Type::String))])),
     };
     let capabilities = Capabilities {
         get_provider_schema_optional: true,
@@ -173,6 +175,27 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         ..Capabilities::default()
     };
     Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, functions(), capabilities))
+}
+
+fn object_type() -> Type {
+    schemas().managed("test_thing").expect("has it").implied_type().clone()
+}
+
+/// The object with an ID, as an import returns it. Its name is the ID up to the first slash, its zone the rest.
+fn imported_object(id: &str) -> Value {
+    let (name, zone) = id.split_once('/').map_or((id, None), |(name, zone)| (name, Some(zone)));
+    let text = |it: Option<&str>| it.map_or_else(|| Value::null(Type::String), Value::string);
+    let null = |ty: Type| Value::null(ty);
+    Value::object_from([
+        ("id", Value::string(format!("id-of-{name}"))),
+        ("name", Value::string(name)),
+        ("zone", text(zone)),
+        ("size", Value::int(1)),
+        ("tags", null(Type::map(Type::String))),
+        ("password", text((name == "secret").then_some("hunter2hunter2"))),
+        ("secret_wo", null(Type::String)),
+        ("secret_wo_version", null(Type::Number)),
+    ])
 }
 
 /// Returns the signatures of `joined` and `failing`, which join their arguments. Both fail for an argument that
@@ -394,9 +417,37 @@ impl Provider for Fake {
 
     fn import_resource_state(
         &self,
-        _: ImportResourceStateRequest,
+        request: ImportResourceStateRequest,
     ) -> BoxFuture<'_, ImportResourceStateResponse> {
-        unreachable!("nothing is imported in these tests")
+        Box::pin(async move {
+            let text = |it: &Value| it.as_str().unwrap_or("?").to_owned();
+            let (id, by) = match &request.target {
+                ImportTarget::Id(id) => (id.to_string(), "import"),
+                ImportTarget::Identity(it) => {
+                    (it.get_attr("id").map_or_else(String::new, |it| text(&it)), "import-identity")
+                }
+            };
+            let diagnostics = self.call(format!("{by} {id}")).await;
+            let strange = self.shared.lock().expect("not poisoned").strange_import;
+            let object = match strange {
+                "null" => Value::null(object_type()),
+                _ => imported_object(&id),
+            };
+            let type_name = if strange == "other" { "test_other" } else { "test_thing" };
+            let one = ImportedResource {
+                type_name: type_name.into(),
+                state: object,
+                private: Private::new(*b"imported"),
+                identity: None,
+            };
+            let imported = match strange {
+                _ if !diagnostics.is_empty() => Vec::new(),
+                "none" => Vec::new(),
+                "two" => vec![one.clone(), one],
+                _ => vec![one],
+            };
+            ImportResourceStateResponse { imported, diagnostics }
+        })
     }
 
     fn read_data_source(

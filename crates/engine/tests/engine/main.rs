@@ -11,6 +11,8 @@ mod drift;
 mod ephemeral;
 mod fake;
 mod functions;
+mod import_blocks;
+mod import_errors;
 mod incremental;
 mod journal;
 mod linear;

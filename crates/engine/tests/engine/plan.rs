@@ -28,14 +28,6 @@ output "o" { value = test_thing.b.name }
     );
 }
 
-#[test]
-fn import_blocks_are_unsupported() {
-    let config = "resource \"test_thing\" \"a\" { name = \"a\" }\n\
-                  import {\n  to = test_thing.a\n  id = \"x\"\n}\n";
-    let mut world = world(config);
-    assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
-}
-
 /// A diagnostic in a module that is called twice is reported once.
 #[test]
 fn unsupported_feature_in_a_module_called_twice_is_reported_once() {

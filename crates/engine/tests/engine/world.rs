@@ -59,6 +59,8 @@ pub(crate) struct World {
     pub(crate) full: Option<&'static str>,
     /// Creations with an unknown result.
     pub(crate) uncertain: Vec<state::journal::Intent>,
+    /// True if plans generate the configuration of imported objects.
+    pub(crate) generates: bool,
     /// The instances that the journal recorded.
     pub(crate) persisted: Arc<Mutex<Vec<String>>>,
     pub(crate) plan_id: &'static str,
@@ -124,6 +126,7 @@ pub(crate) fn world(fixture: &str) -> World {
         journals: false,
         full: None,
         uncertain: Vec::new(),
+        generates: false,
         persisted: Arc::default(),
         plan_id: "1111",
         is_saved: false,
@@ -344,7 +347,7 @@ impl World {
 
     fn options(&self, applying: bool) -> PlanOptions {
         PlanOptions {
-            is_saved: self.is_saved,
+            writes: PlanWrites { is_saved: self.is_saved, generates_configuration: self.generates },
             mode: self.mode,
             refresh: self.refresh,
             parallelism: self.parallelism,
@@ -411,6 +414,7 @@ impl World {
             parallelism: self.parallelism,
             workspace: "default".into(),
             suppress_forget_errors: false,
+            uncertain: self.uncertain.clone(),
         };
         let outcome = block_on(apply(
             &program,
@@ -512,6 +516,12 @@ fn line(event: &Event) -> Option<String> {
     };
     Some(match event {
         Event::RefreshStart { address, .. } => format!("{address}: Refreshing state..."),
+        Event::ImportPrepare { address, id } => {
+            let id = id.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+            format!("{address}: Preparing import...{id}")
+        }
+        Event::ImportApplyStart { address, .. } => format!("{address}: Importing..."),
+        Event::ImportApplyComplete { address, .. } => format!("{address}: Import complete"),
         Event::ApplyStart { address, action, .. } => {
             format!("{address}: {}...", apply_verb(*action))
         }
@@ -558,8 +568,12 @@ fn line(event: &Event) -> Option<String> {
                 0 => String::new(),
                 forgotten => format!(", {forgotten} forgotten"),
             };
+            let imported = match counts.import {
+                0 => String::new(),
+                imported => format!("{imported} imported, "),
+            };
             format!(
-                "{operation:?}: {} added, {} changed, {} destroyed{forgotten}",
+                "{operation:?}: {imported}{} added, {} changed, {} destroyed{forgotten}",
                 counts.add, counts.change, counts.destroy
             )
         }

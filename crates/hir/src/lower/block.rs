@@ -95,10 +95,7 @@ pub(super) fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
         }
         "moved" => lower_one(lowered, top, |ctx, top| refactoring::moved(ctx, top.block)),
         "removed" => lower_one(lowered, top, |ctx, top| refactoring::removed(ctx, top.block)),
-        "import" => {
-            lowered.problems.push(refactoring::import_not_run(block));
-            lower_one(lowered, top, |ctx, top| refactoring::import(ctx, top.block));
-        }
+        "import" => lower_one(lowered, top, |ctx, top| refactoring::import(ctx, top.block)),
         "language" => lower_one(lowered, top, |ctx, top| terraform::language(ctx, top.block)),
         "required_providers" => lowered.problems.push(Problem::new(
             Summary::MISPLACED_REQUIRED_PROVIDERS,

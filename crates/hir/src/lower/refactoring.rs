@@ -324,11 +324,3 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
         }
     }
 }
-
-/// The warning for an `import` block, which this version does not run.
-pub(super) fn import_not_run(block: &ast::Block) -> Problem {
-    let detail = "This version of Mayfly does not support \"import\" blocks, and makes no plan of a \
-                  configuration that has one. Import with the command \"import\", or take the block out \
-                  of the configuration.";
-    Problem::new(Summary::NOT_SUPPORTED_BY_PLAN, header_range(block), detail)
-}

@@ -15,7 +15,7 @@ use values::Str;
 use crate::{
     Db,
     content::{block_items, block_names, block_problems},
-    item_name::{ItemKey, ItemName, NameKind, provider_local_name},
+    item_name::{ItemKey, ItemName, NameKind, import_provider_name, provider_local_name},
     symbols::{Symbol, leading},
 };
 
@@ -64,6 +64,11 @@ impl BlockOutline {
 
     fn add(&mut self, db: &dyn Db, name: &ItemName, key: ItemKey) {
         self.module.items.push(key);
+        if let ItemName::Import = name {
+            let item = &block_items(db, key.block)[key.index as usize];
+            let provider = item.kind.as_import().and_then(import_provider_name);
+            self.module.providers.extend(provider.map(Str::from));
+        }
         let Some(kind) = NameKind::of(name) else { return };
         let provider = match name {
             ItemName::Resource(_) => {

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem::ManuallyDrop,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, MutexGuard, PoisonError},
 };
 
@@ -49,6 +49,24 @@ impl Session {
     /// Takes the flags that set variables, for use in static evaluation.
     pub fn take_flags(&self, flags: &[VarFlag]) {
         self.lock_early().flags = flags.to_vec();
+    }
+
+    /// Makes the session read the configuration of another directory. State, variables files and installed providers
+    /// stay those of the working directory.
+    ///
+    /// # Errors
+    /// If the directory has no configuration files.
+    pub fn take_config_directory(&self, directory: &Path) -> Result<(), Failure> {
+        if project::configuration_files(&*self.system, directory).is_empty() {
+            let detail = format!(
+                "The directory {} does not contain any Mayfly configuration files (.tf or .tf.json). To \
+                 specify a different configuration directory, use the -config=\"...\" command line option.",
+                directory.display()
+            );
+            return Err(Diagnostic::new(Summary::NO_CONFIGURATION_FILES, detail).into());
+        }
+        self.lock_early().config = Some(directory.to_owned());
+        Ok(())
     }
 
     /// Takes the variable values and the place of the state from a saved plan, for use in static evaluation.
@@ -161,7 +179,8 @@ impl Session {
         manifest: Manifest,
     ) -> Result<P, Failure> {
         engine::enter_phase(engine::RunPhase::Reading);
-        let loaded = load(self.system.clone(), PathBuf::from("."), manifest);
+        let directory = self.lock_early().config.clone().unwrap_or_else(|| PathBuf::from("."));
+        let loaded = load(self.system.clone(), directory, manifest);
         let mut project = loaded.map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::new(Summary::UNREADABLE_DIRECTORY, detail)

@@ -345,7 +345,7 @@ impl<'a> FileRun<'a> {
             uncertain: Vec::new(),
             timestamp: self.session.timestamp().into(),
             temp: files.root(),
-            is_saved: false,
+            writes: engine::PlanWrites::default(),
         };
         let values = ready.values.clone();
         self.session.runtime.block_on(engine::plan(program, prior, values, &environment, request))
@@ -390,6 +390,7 @@ impl<'a> FileRun<'a> {
         let program = with_assertions(&ready.program, ready.building.entry);
         let environment = self.environment(&ready.tested, &program, Some(&files));
         let options = ApplyOptions {
+            uncertain: Vec::new(),
             parallelism: self.options.parallelism,
             workspace: self.session.workspace(),
             suppress_forget_errors: true,

@@ -78,7 +78,7 @@ impl FileRun<'_> {
             uncertain: Vec::new(),
             timestamp: self.session.timestamp().into(),
             temp: files.root(),
-            is_saved: false,
+            writes: engine::PlanWrites::default(),
         };
         let runtime = &self.session.runtime;
         let mut left = state.clone();
@@ -90,6 +90,7 @@ impl FileRun<'_> {
         diagnostics.extend(found);
         if !has_errors {
             let options = ApplyOptions {
+                uncertain: Vec::new(),
                 parallelism: self.options.parallelism,
                 workspace: self.session.workspace(),
                 suppress_forget_errors: true,

@@ -57,6 +57,13 @@ pub(super) fn message(event: &Event) -> Option<(&ResourceInstance, String)> {
             let type_name = &address.resource.type_name;
             (address, format!("Import prepared!\n  Prepared {type_name} for import"))
         }
+        Event::ImportPrepare { address, id } => {
+            (address, format!("Preparing import...{}", suffix(id)))
+        }
+        Event::ImportApplyStart { address, id } => (address, format!("Importing...{}", suffix(id))),
+        Event::ImportApplyComplete { address, id } => {
+            (address, format!("Import complete{}", suffix(id)))
+        }
         Event::ApplyStart { address, action, id } => {
             (&address.instance, format!("{}...{}", doing(*action), suffix(id)))
         }

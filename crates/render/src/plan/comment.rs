@@ -202,19 +202,15 @@ fn wrong_repetition(key: &InstanceKey) -> &'static str {
 
 fn import_lines(change: &ResourceChange, lines: &mut Lines<'_>) {
     let Some(importing) = &change.change.importing else { return };
-    if !change.change.generated_config.is_empty() {
+    if change.change.action == Action::NoOp && !change.change.generated_config.is_empty() {
         lines.push("(config will be generated)");
     }
-    if change.change.action != Action::NoOp {
-        match importing {
-            Importing::Id(id) => lines.push(&format!("(imported from \"{}\")", visible_line(id))),
-            Importing::Identity(identity) => {
-                let identity = crate::json::known(identity).unwrap_or_default();
-                lines.push(&format!(
-                    "imported using resource identity: {}",
-                    crate::json::compact(&identity)
-                ));
-            }
+    match importing {
+        Importing::Id(id) => lines.push(&format!("(imported from \"{}\")", visible_line(id))),
+        Importing::Identity(identity) => {
+            let identity = crate::json::known(identity).unwrap_or_default();
+            let text = format!("imported using resource identity: {identity:#}");
+            text.lines().for_each(|line| lines.push(&visible_line(line)));
         }
     }
     if change.change.action.is_replace() {

@@ -63,9 +63,17 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
     text
 }
 
-/// The rule and the note after a plan: the path to which it was saved, or that it was not saved.
-pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
-    let note = match saved_as {
+/// The files that a plan wrote.
+pub struct PlanNotes<'p> {
+    /// The path to which the plan was saved; `None` if it was not saved.
+    pub saved_as: Option<&'p str>,
+    /// The path of generated configuration, if there is any.
+    pub generated: Option<&'p str>,
+}
+
+/// The rule and the notes after a plan: the files that it wrote, or that it was not saved.
+pub fn plan_footer(notes: &PlanNotes<'_>, style: &Style) -> String {
+    let note = match notes.saved_as {
         Some(path) => format!(
             "Saved the plan to: {}\n\nTo perform exactly these actions, run the following command \
              to apply:\n    mayfly apply {path:?}",
@@ -77,7 +85,16 @@ pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
                 .to_owned()
         }
     };
-    format!("\n{}\n\n{}\n", style.paint(Paint::Dim, &style.rule()), style.wrap(&note, 1))
+    let generated = notes.generated.map(|path| {
+        let note = format!(
+            "Mayfly has generated configuration and written it to {}. Please review the configuration \
+             and edit it as necessary before adding it to version control.",
+            visible_line(path)
+        );
+        format!("{}\n\n", style.wrap(&note, 1))
+    });
+    let generated = generated.unwrap_or_default();
+    format!("\n{}\n\n{generated}{}\n", style.paint(Paint::Dim, &style.rule()), style.wrap(&note, 1))
 }
 
 /// The changes that are shown, by address.

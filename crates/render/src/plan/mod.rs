@@ -11,7 +11,7 @@ pub(crate) mod tests;
 pub(crate) mod view;
 
 pub use self::{
-    human::{plan, plan_footer},
+    human::{PlanNotes, plan, plan_footer},
     json::{PlanJson, plan_json},
     stream::{
         change_summary_json, diagnostic_json_line, log_json, message_json, output_changes_json,

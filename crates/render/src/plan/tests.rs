@@ -475,6 +475,7 @@ fn coloured_plan_highlights_symbols_and_addresses() {
 #[test]
 fn plan_footer_explains_how_to_apply() {
     let style = Style { width: Some(40), ..Style::PLAIN };
+    let footer = |saved_as, generated| plan_footer(&PlanNotes { saved_as, generated }, &style);
     expect![[r#"
 
         ───────────────────────────────────────
@@ -491,8 +492,20 @@ fn plan_footer_explains_how_to_apply() {
         To perform exactly these actions, run
         the following command to apply:
             mayfly apply "p"
+
+        ───────────────────────────────────────
+
+        Mayfly has generated configuration and
+        written it to g.tf. Please review the
+        configuration and edit it as necessary
+        before adding it to version control.
+
+        Note: You didn't use the -out option to
+        save this plan, so Mayfly can't
+        guarantee to take exactly these actions
+        if you run "mayfly apply" now.
     "#]]
-    .assert_eq(&(plan_footer(None, &style) + &plan_footer(Some("p"), &style)));
+    .assert_eq(&(footer(None, None) + &footer(Some("p"), None) + &footer(None, Some("g.tf"))));
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn ours(text: &str) -> String {
         .replace("terraform apply", "tofu apply")
         .replace("  ~ update in-place\n", "  ~ update in-place (current -> planned)\n")
         .replace("is tainted, so must be", "is tainted, so it must be")
+        .replace("same will be imported\n", "same will be imported\n  # (imported from \"imp2\")\n")
 }
 
 /// Panics with the place of the first difference, because the texts are long.

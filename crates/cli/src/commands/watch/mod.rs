@@ -402,7 +402,7 @@ impl<'s> Watch<'s> {
             refresh: self.args.operation.refresh,
             parallelism: self.args.operation.parallelism.get(),
             applying: false,
-            is_saved: false,
+            writes: engine::PlanWrites { is_saved: false, generates_configuration: false },
             workspace: self.session.workspace(),
             replace: self.goal.replace.clone(),
             targets: self.goal.targets.clone(),

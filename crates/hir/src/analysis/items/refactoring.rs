@@ -24,7 +24,9 @@ use crate::{
     content::{item, keys_of},
     destroy_time,
     expr::{At, Expr, ExprId, Exprs, Literal},
-    item::{Import, ImportTarget, Item, ItemKind, Moved, RefTarget, Removed, Repetition},
+    item::{
+        Import, ImportTarget, Item, ItemKind, Moved, ProviderRef, RefTarget, Removed, Repetition,
+    },
     item_name::{ItemKey, ItemName, Keys},
     module_calls::called_directory,
     names::{all_of, lookup},
@@ -320,12 +322,7 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
     let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
     let is_iterable = matches!(
         value.ty,
-        Type::Dynamic
-            | Type::Map(_)
-            | Type::Object(_)
-            | Type::Set(_)
-            | Type::List(_)
-            | Type::Tuple(_)
+        Type::Dynamic | Type::Map(_) | Type::Object(_) | Type::Set(_) | Type::Tuple(_)
     );
     let detail = match what {
         Some(what) => what.to_owned(),
@@ -334,7 +331,7 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
                 .to_owned()
         }
         None if !is_iterable => format!(
-            "The given \"for_each\" argument value is unsuitable: it must be a map, a set, a list \
+            "The given \"for_each\" argument value is unsuitable: it must be a map, a set of strings \
              or a tuple, and is {}.",
             value.ty.friendly_name()
         ),
@@ -567,22 +564,47 @@ fn missing_instance(instances: &Abstract, key: &Value) -> Option<String> {
     }
 }
 
-/// Checks the `provider` argument. It is allowed only if the import generates the configuration of the resource.
+/// Checks the `provider` argument. It chooses the provider of a resource whose configuration is generated. Afterwards
+/// it may stay, if the block of the resource has the same argument.
 fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &ItemEnv<'_>) {
     let Some((provider, node)) = &import.provider else { return };
-    let name = ItemName::Resource(import.to.resource.clone());
-    if import.to.module.is_root() && lookup(env.db, env.directory, &name).is_some() {
-        infer.problems.push(ItemProblem::new(
-            (*node).into(),
-            Summary::INVALID_IMPORT_PROVIDER,
-            "The provider argument can only be specified in import blocks that will generate \
-             configuration. To choose the provider of a resource that is declared, use the \
-             provider argument of its block.",
-        ));
+    if let Some(detail) = wrong_provider(import, provider, env) {
+        let summary = Summary::INVALID_IMPORT_PROVIDER;
+        infer.problems.push(ItemProblem::new((*node).into(), summary, detail));
         return;
     }
     let repetition = import.for_each.map_or(Repetition::Single, Repetition::ForEach);
     provider_reference::check(infer, env, &Referrer { item, repetition }, provider);
+}
+
+/// The reason why the `provider` argument of an import is wrong; `None` if it may be right.
+fn wrong_provider(
+    import: &Import,
+    provider: &ProviderRef,
+    env: &ItemEnv<'_>,
+) -> Option<&'static str> {
+    if !import.to.module.is_root() {
+        return Some(
+            "The provider argument can only be specified in import blocks that will generate \
+             configuration. Use the providers argument within the module block to configure \
+             providers for all resources within a module, including imported resources.",
+        );
+    }
+    let name = ItemName::Resource(import.to.resource.clone());
+    let declared = item(env.db, lookup(env.db, env.directory, &name)?).kind.as_resource()?;
+    let Some(of_resource) = &declared.provider else {
+        return Some(
+            "The provider argument can only be specified in import blocks that will generate \
+             configuration. To choose the provider of a resource that is declared, use the \
+             provider argument of its block.",
+        );
+    };
+    let is_same =
+        of_resource.local_name == provider.local_name && of_resource.alias == provider.alias;
+    (!is_same).then_some(
+        "The provider argument in the target resource block must match the import block. Only the \
+         block of the resource needs one.",
+    )
 }
 
 /// The error for an import to an address that an earlier block imports to. Both addresses must be constant.
