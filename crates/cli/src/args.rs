@@ -51,6 +51,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Prepare the working directory: install modules and providers, and write the lock file.
     Init(InitArgs),
+    /// Install modules, without providers and without the backend.
+    Get(GetArgs),
     /// Check whether the configuration is valid.
     Validate(ValidateArgs),
     /// Rewrite configuration files in the canonical format.
@@ -95,11 +97,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: WorkspaceCommand,
     },
-    /// Show information about providers.
-    Providers {
-        #[command(subcommand)]
-        command: ProvidersCommand,
-    },
+    /// Show the providers that the configuration and the state require.
+    Providers(ProvidersArgs),
     /// Show information about the language.
     Metadata {
         #[command(subcommand)]
@@ -122,6 +121,30 @@ pub(crate) struct LspArgs {
     /// Use standard input and output. This is the only transport.
     #[arg(long)]
     pub(crate) stdio: bool,
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ProvidersArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    #[command(subcommand)]
+    pub(crate) command: Option<ProvidersCommand>,
+}
+
+#[derive(Args)]
+pub(crate) struct GetArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
+    #[command(flatten)]
+    pub(crate) vars: VarArgs,
+    /// Select the newest versions that the constraints allow.
+    #[arg(long)]
+    pub(crate) update: bool,
 }
 
 #[derive(Subcommand)]
@@ -235,6 +258,8 @@ pub(crate) struct OperationArgs {
 pub(crate) struct InitArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
     /// Select the newest versions that the constraints allow.
@@ -411,6 +436,15 @@ pub(crate) struct ShowArgs {
     /// Show sensitive values. Ephemeral values are in neither a state nor a plan.
     #[arg(long)]
     pub(crate) show_sensitive: bool,
+    /// Show the current state.
+    #[arg(long, group = "target")]
+    pub(crate) state: bool,
+    /// Show this saved plan.
+    #[arg(long, value_name = "FILE", group = "target")]
+    pub(crate) plan: Option<PathBuf>,
+    /// Print the configuration. Needs -json.
+    #[arg(long, group = "target")]
+    pub(crate) config: bool,
     /// A saved plan or a state file. Defaults to the current state.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,

@@ -47,7 +47,7 @@ use operations::{
 use plugin::{HiddenMode, Processes};
 
 use crate::{
-    args::{Command, MetadataCommand, ProvidersCommand, StateCommand, ViewArgs},
+    args::{Command, MetadataCommand, StateCommand, ViewArgs},
     directories::Directories,
     exit::Exit,
     session::CommandSession,
@@ -191,6 +191,7 @@ fn dispatch(
     }
     let result = match command {
         Command::Init(it) => commands::init::run(&session, &it),
+        Command::Get(it) => commands::get::run(&session, &it),
         Command::Validate(it) => commands::validate::run(&session, &it, &flags),
         Command::Fmt(it) => commands::fmt::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
@@ -211,9 +212,7 @@ fn dispatch(
         Command::Workspace { command } => commands::workspace::run(&session, &command),
         Command::Env { command } => commands::workspace::run_as_env(&session, &command),
         Command::State { command } => commands::state::run(&session, &command, flags),
-        Command::Providers { command: ProvidersCommand::Schema(it) } => {
-            commands::providers::schema(&session, &it)
-        }
+        Command::Providers(it) => commands::providers::run(&session, &it),
         Command::Metadata { command: MetadataCommand::Functions(it) } => {
             commands::metadata::functions(&session, &it)
         }

@@ -8,39 +8,48 @@ use crate::ui::Ui;
 /// Prints a step of an operation.
 pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
     match notice {
-        Notice::AnswerAccepted => ui.line(""),
-        Notice::EmptyDirectory => ui.line(EMPTY),
-        Notice::InvalidConfiguration => ui.print_error(INVALID),
-        Notice::InitializingBackend => ui.line("\nInitializing the backend..."),
+        Notice::AnswerAccepted if ui.prints_text() => ui.line(""),
+        Notice::AnswerAccepted => {}
+        Notice::EmptyDirectory => say(ui, EMPTY),
+        Notice::InvalidConfiguration if ui.prints_text() => ui.print_error(INVALID),
+        Notice::InvalidConfiguration => {}
+        Notice::InitializingBackend => say(ui, "\nInitializing the backend..."),
         Notice::StateCopied { workspace, from, to } => {
-            ui.line(&format!(
-                "Copied the state of the workspace {workspace:?} from {from} to {to}."
-            ));
+            say(
+                ui,
+                &format!("Copied the state of the workspace {workspace:?} from {from} to {to}."),
+            );
         }
         Notice::InitializingModules { upgrade } => {
             let doing = if *upgrade { "Upgrading" } else { "Initializing" };
-            ui.line(&format!("{doing} modules..."));
+            say(ui, &format!("{doing} modules..."));
         }
         Notice::DownloadingModule { package, call, again } => {
             let again = match again {
                 false => "",
                 true => " again: the installed package does not match the lock file",
             };
-            ui.line(&format!("Downloading {package} for {call}{again}..."));
+            say(ui, &format!("Downloading {package} for {call}{again}..."));
         }
-        Notice::ModuleInstalled { call, directory } => ui.line(&format!("- {call} in {directory}")),
+        Notice::ModuleInstalled { call, directory } => ui.message(
+            &format!("- {call} in {directory}"),
+            &format!("installing {call} in {directory}"),
+        ),
         Notice::ModuleUpgraded { address, before, after } => {
-            ui.line(&format!("Upgraded {address} from {before} to {after}"));
+            say(ui, &format!("Upgraded {address} from {before} to {after}"));
         }
-        Notice::InitializingProviders => ui.line("\nInitializing provider plugins..."),
-        Notice::Provider(event) => ui.line(&event.to_string()),
-        Notice::LockFile(change) => ui.line(match change {
-            LockFileChange::CreatedForModules => LOCKED,
-            LockFileChange::Created => PROVIDERS_LOCKED,
-            LockFileChange::Modules => MODULES_RELOCKED,
-            LockFileChange::Providers => PROVIDERS_RELOCKED,
-        }),
-        Notice::Initialized => ui.line(SUCCESS),
+        Notice::InitializingProviders => say(ui, "\nInitializing provider plugins..."),
+        Notice::Provider(event) => say(ui, &event.to_string()),
+        Notice::LockFile(change) => say(
+            ui,
+            match change {
+                LockFileChange::CreatedForModules => LOCKED,
+                LockFileChange::Created => PROVIDERS_LOCKED,
+                LockFileChange::Modules => MODULES_RELOCKED,
+                LockFileChange::Providers => PROVIDERS_RELOCKED,
+            },
+        ),
+        Notice::Initialized => say(ui, SUCCESS),
         Notice::SavingTempFiles { count, mebibytes } => {
             let files = if *count == 1 { "file" } else { "files" };
             ui.announce(&format!(
@@ -48,6 +57,12 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
             ));
         }
     }
+}
+
+/// Prints a text, or in JSON a message of one line.
+fn say(ui: &Ui, text: &str) {
+    let words: Vec<&str> = text.split_whitespace().filter(|it| *it != "-").collect();
+    ui.message(text, &words.join(" "));
 }
 
 /// The question: `var.x`, with `(ephemeral)` for an ephemeral variable as the ephemeral resources RFC requires,

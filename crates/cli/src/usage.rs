@@ -10,15 +10,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: [&str; 7] = ["get", "graph", "lock", "login", "logout", "mirror", "test"];
+const COMMANDS_TO_COME: [&str; 5] = ["graph", "lock", "login", "logout", "mirror"];
 /// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
-const FLAGS_TO_COME: [&str; 12] = [
-    "--config",
+const FLAGS_TO_COME: &[&str] = &[
     "--deprecation",
     "--json",
     "--module",
-    "--plan",
-    "--state",
     "--reconfigure",
     "--migrate-state",
     "--force-copy",
@@ -221,7 +218,7 @@ mod tests {
                 "-chdir=x -chdir=y plan",
                 "-chdir x plan",
                 "-chdir= plan",
-                "init -test-directory=x",
+                "get -test-directory=x",
                 "validate secret",
                 "plan -parallelism=secret",
                 "plan -input=secret",
@@ -244,7 +241,7 @@ mod tests {
                 -chdir=x -chdir=y plan: The flag -chdir is given twice, or together with one that excludes it.
                 -chdir x plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
                 -chdir= plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
-                init -test-directory=x: This version of Mayfly does not have the flag -test-directory yet.
+                get -test-directory=x: This version of Mayfly does not have the flag -test-directory yet.
                 validate secret: There are too many arguments. Arguments are not shown here, because they may hold secrets. Put a value with spaces in quotes: -var 'name=a b'.
                 plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.
                 plan -input=secret: The value of the flag -input is not valid: it is true or false.

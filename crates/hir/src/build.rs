@@ -392,15 +392,28 @@ pub fn provider_requirements(
 ) -> BTreeMap<ProviderSource, Vec<Str>> {
     let mut requirements: BTreeMap<ProviderSource, Vec<Str>> = BTreeMap::new();
     for directory in reachable(db, workspace) {
-        let required = required_providers(db, directory);
-        for (local_name, (entry, _)) in &required.declared {
-            let versions = requirements.entry(required.source(local_name)).or_default();
-            versions.extend(entry.version.as_ref().map(|(text, _)| text.clone()));
+        for (source, versions) in module_requirements(db, directory) {
+            requirements.entry(source).or_default().extend(versions);
         }
-        let named = module_outline(db, directory).map(|it| it.providers.clone());
-        for local_name in named.unwrap_or_else(|| named_providers(db, directory)) {
-            requirements.entry(required.source(&local_name)).or_default();
-        }
+    }
+    requirements
+}
+
+/// The providers that one module needs, each with its version constraints, without those of the modules that it
+/// calls.
+pub fn module_requirements(
+    db: &dyn Db,
+    directory: Directory,
+) -> BTreeMap<ProviderSource, Vec<Str>> {
+    let mut requirements: BTreeMap<ProviderSource, Vec<Str>> = BTreeMap::new();
+    let required = required_providers(db, directory);
+    for (local_name, (entry, _)) in &required.declared {
+        let versions = requirements.entry(required.source(local_name)).or_default();
+        versions.extend(entry.version.as_ref().map(|(text, _)| text.clone()));
+    }
+    let named = module_outline(db, directory).map(|it| it.providers.clone());
+    for local_name in named.unwrap_or_else(|| named_providers(db, directory)) {
+        requirements.entry(required.source(&local_name)).or_default();
     }
     requirements
 }

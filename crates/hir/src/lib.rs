@@ -58,7 +58,8 @@ pub mod variables_file;
 pub mod workspace;
 
 pub use build::{
-    Locals, ProgramButLocals, program, program_with, provider_requirements, reachable,
+    Locals, ProgramButLocals, module_requirements, program, program_with, provider_requirements,
+    reachable,
 };
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;

@@ -117,7 +117,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
         return Err(diagnostics.into());
     }
     let locks = Locks { modules: module_locks, ..installed.locks };
-    write_locks(session, options, &before, &locks)?;
+    write_locks(session, options.is_lockfile_readonly, &before, &locks)?;
     session.view.notice(&Notice::Initialized);
     // Fill the schema cache, which makes the first `validate` faster and is the only source of schemas for the
     // language server. Failure is ignored: the provider may be for another machine, for example for a container.
@@ -125,6 +125,19 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
         executables.read_ahead(session, requirements.keys());
     }
     Ok(())
+}
+
+/// Installs the modules that the configuration calls, and locks their packages. `upgrade` selects the newest ones.
+pub fn get(session: &Session, upgrade: bool) -> Result<(), Failure> {
+    let project = session.project_with(Manifest::new())?;
+    if let Some(failure) = session::unreadable(&project) {
+        return Err(failure);
+    }
+    let before = session.locks()?;
+    let options = ModuleOptions { upgrade, is_lockfile_readonly: false };
+    let (_, modules) = install::install(session, options, &before)?;
+    let after = Locks { modules, ..before.clone() };
+    write_locks(session, false, &before, &after)
 }
 
 fn on_change(options: &InitOptions) -> OnChange {
@@ -190,7 +203,7 @@ fn summary_of(error: &InstallError) -> Summary {
 
 fn write_locks(
     session: &Session,
-    options: &InitOptions,
+    is_readonly: bool,
     before: &Locks,
     after: &Locks,
 ) -> Result<(), Failure> {
@@ -198,7 +211,7 @@ fn write_locks(
     if after == before || (*after == Locks::default() && !exists) {
         return Ok(());
     }
-    if options.is_lockfile_readonly {
+    if is_readonly {
         let summary = match after.providers == before.providers {
             true => Summary::LOCKED_MODULES,
             false => Summary::LOCKED_PROVIDERS,

@@ -42,6 +42,7 @@ pub mod plan;
 pub mod planned;
 pub mod prepare;
 mod private_file;
+pub mod requirements;
 pub mod root_system;
 mod schema_cache;
 pub mod session;

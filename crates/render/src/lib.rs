@@ -25,6 +25,7 @@ mod json;
 mod output;
 mod page;
 mod plan;
+mod requirements;
 mod schema_json;
 mod state;
 mod style;
@@ -48,11 +49,12 @@ pub use crate::{
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     page::{page, rule_list},
     plan::{
-        PlanJson, PlanNotes, PlanView, change_summary_json, diagnostic_json_line, log_json,
-        message_json, output_changes_json, plan, plan_footer, plan_json, planned_change_json,
-        planned_changes_json, replace_provider_json, resource_address_json, resource_drift_json,
-        version_json,
+        PlanJson, PlanNotes, PlanView, change_summary_json, configuration_json,
+        diagnostic_json_line, log_json, message_json, output_changes_json, plan, plan_footer,
+        plan_json, planned_change_json, planned_changes_json, replace_provider_json,
+        resource_address_json, resource_drift_json, version_json,
     },
+    requirements::{TreeNode, required_provider, tree},
     schema_json::providers_schema_json,
     state::{StateJson, provider_replacement, resource_instance, state, state_json},
     style::{Style, visible},

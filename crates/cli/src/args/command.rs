@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{
-    Command, JsonArgs, MetadataCommand, OperationArgs, ProvidersCommand, StateCommand, VarArgs,
-    ViewArgs, WorkspaceCommand,
+    Command, JsonArgs, MetadataCommand, OperationArgs, ProvidersArgs, ProvidersCommand,
+    StateCommand, VarArgs, ViewArgs, WorkspaceCommand,
 };
 use crate::ui::JsonForm;
 
@@ -65,7 +65,8 @@ impl Command {
     /// The options that the command has in common with others.
     pub(crate) fn common(&mut self) -> Common<'_> {
         match self {
-            Command::Init(it) => Common::with(&it.view, &mut it.vars),
+            Command::Init(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Get(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Validate(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
             Command::Fmt(it) => Common::new(&it.view),
             Command::Plan(it) => Common::with(&it.view, &mut it.vars).operation(&it.operation),
@@ -84,9 +85,11 @@ impl Command {
             }
             Command::State { command } => command.common(),
             Command::Workspace { command } | Command::Env { command } => command.common(),
-            Command::Providers { command: ProvidersCommand::Schema(it) } => {
-                Common::with(&it.view, &mut it.vars)
-            }
+            Command::Providers(ProvidersArgs {
+                command: Some(ProvidersCommand::Schema(it)),
+                ..
+            }) => Common::with(&it.view, &mut it.vars),
+            Command::Providers(it) => Common::with(&it.view, &mut it.vars),
             Command::Metadata { command: MetadataCommand::Functions(it) } => Common::new(&it.view),
             Command::Version(it) => Common::new(&it.view),
             Command::Lsp(_) => Common::new(&ViewArgs::default()),

@@ -15,7 +15,7 @@ pub(crate) fn run(session: &CommandSession, args: &InitArgs) -> Result<Exit, Fai
         is_lockfile_readonly: args.lockfile.as_deref() == Some("readonly"),
         backend: args.backend,
         backend_config: args.backend_config.clone(),
-        input: args.input,
+        input: args.input && !args.json.json,
         get: args.get,
         reconfigure: args.reconfigure,
         migrate_state: args.migrate_state || args.force_copy,

@@ -4,6 +4,7 @@ pub(crate) mod console;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod force_unlock;
+pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod lsp;

@@ -1,18 +1,58 @@
-//! The `providers schema` command.
+//! The commands `providers` and `providers schema`.
 
 use std::collections::BTreeMap;
 
 use db::{Diagnostic, Summary};
 
-use operations::{session::Failure, store};
+use operations::{
+    requirements::{self, ModuleRequirements},
+    session::Failure,
+    store,
+};
+use render::TreeNode;
 
-use crate::{args::ProvidersSchemaArgs, exit::Exit, session::CommandSession};
+use crate::{
+    args::{ProvidersArgs, ProvidersCommand, ProvidersSchemaArgs},
+    exit::Exit,
+    session::CommandSession,
+};
+
+/// Runs `providers`, or the command below it.
+pub(crate) fn run(session: &CommandSession, args: &ProvidersArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        Some(ProvidersCommand::Schema(args)) => schema(session, args),
+        None => tree(session),
+    }
+}
+
+/// Prints the tree of requirements.
+fn tree(session: &CommandSession) -> Result<Exit, Failure> {
+    let found = requirements::requirements(session)?;
+    session.ui.line("\nProviders required by configuration:");
+    session.ui.line(&render::tree(&nodes(&found.root)));
+    if !found.of_state.is_empty() {
+        session.ui.line("Providers required by state:\n");
+        for source in &found.of_state {
+            session.ui.line(&format!("    {}\n", render::required_provider(source, "")));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn nodes(module: &ModuleRequirements) -> Vec<TreeNode> {
+    let providers = module.providers.iter().map(|(source, constraint)| TreeNode {
+        text: render::required_provider(source, &constraint.to_string()),
+        children: Vec::new(),
+    });
+    let children = module
+        .children
+        .iter()
+        .map(|(name, child)| TreeNode { text: format!("module.{name}"), children: nodes(child) });
+    providers.chain(children).collect()
+}
 
 /// Runs `providers schema`: prints the schemas of all providers as JSON.
-pub(crate) fn schema(
-    session: &CommandSession,
-    args: &ProvidersSchemaArgs,
-) -> Result<Exit, Failure> {
+fn schema(session: &CommandSession, args: &ProvidersSchemaArgs) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly providers schema` command requires the `-json` flag.";
         return Err(Diagnostic::new(Summary::JSON_REQUIRED, detail).into());

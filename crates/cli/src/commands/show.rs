@@ -6,12 +6,26 @@ use backend::LocalPaths;
 use db::{Diagnostic, Summary};
 use state::StateFile;
 
-use operations::{apply, planned, session::Failure, store};
+use operations::{
+    apply, planned,
+    session::{Failure, broken},
+    store,
+};
 
 use crate::{args::ShowArgs, commands::state::written_by, exit::Exit, session::CommandSession};
 
 /// Runs `show`: prints the current state, a state file, or a saved plan.
 pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Failure> {
+    if args.config {
+        return show_configuration(session, args);
+    }
+    if args.path.is_some() && (args.state || args.plan.is_some()) {
+        let detail = "-state and -plan=FILE name what is shown, so a path cannot be given too.";
+        return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
+    }
+    if let Some(path) = &args.plan {
+        return show_plan(session, args, path);
+    }
     match &args.path {
         None => {
             let mut open = store::open_unlocked(session, None)?;
@@ -22,6 +36,27 @@ pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Fai
             false => show_state(session, args, &mut read_state(session, path)?),
         },
     }
+}
+
+/// Prints the configuration in the working directory as JSON.
+fn show_configuration(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Failure> {
+    if !args.json.json {
+        let detail = "The -config option requires -json to be specified.";
+        return Err(Diagnostic::new(Summary::JSON_REQUIRED, detail).into());
+    }
+    if args.path.is_some() {
+        let detail = "-config shows the configuration in the working directory, so a path cannot be \
+                      given too.";
+        return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
+    }
+    let loaded = session.load(None)?;
+    if let Some(failure) = broken(&loaded.project) {
+        return Err(failure);
+    }
+    let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
+    let program = loaded.project.program();
+    session.ui.document(&args.json, || render::configuration_json(&program, &schemas));
+    Ok(Exit::Success)
 }
 
 fn is_zip(session: &CommandSession, path: &Path) -> Result<bool, Failure> {

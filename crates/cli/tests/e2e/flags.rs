@@ -8,6 +8,8 @@ const MARK: &str = "(not for this command)";
 
 const COMMANDS: &[&[&str]] = &[
     &["init"],
+    &["get"],
+    &["providers"],
     &["validate"],
     &["test"],
     &["fmt"],

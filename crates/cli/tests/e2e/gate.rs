@@ -136,6 +136,12 @@ const ROWS: &[Row] = &[
     around(&["explain", "ephemeral-value-misuse", "-no-color"]).shows(&["value_wo_version"]),
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
+    all(&["init", "-json"]).shows(&["successfully initialized"]),
+    all(&["get", "-update"]),
+    all(&["providers"]).shows(&["Providers required by configuration:"]),
+    all(&["show", "-config", "-json"]).shows(&["\"root_module\""]),
+    all(&["show", "-state"]),
+    all(&["show", "-plan=nowhere"]).exits(1),
     all(&["init", "-lockfile=readonly", "-plugin-dir=nowhere"]),
     all(&["init", "-reconfigure", "-test-directory=checks"]),
     all(&["init", "-backend-config=path=terraform.tfstate"]),

@@ -46,6 +46,7 @@ mod planned_configuration;
 mod provisioning;
 mod read_only;
 mod reference;
+mod requirements;
 mod saved_plans;
 mod script_provider;
 mod search;

@@ -74,6 +74,11 @@ pub(crate) fn plan_document(inputs: &PlanJson<'_>) -> Json {
 }
 
 /// The values of variables, including defaults of variables without a value. Ephemeral variables are omitted.
+/// The document of `show -config -json`.
+pub fn configuration_json(program: &Program, schemas: crate::Schemas<'_>) -> String {
+    json::compact(&configuration::configuration(program, schemas))
+}
+
 fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {
     let plan = inputs.view.plan;
     let mut variables: Vec<(String, Json)> = Vec::new();
