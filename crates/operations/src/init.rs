@@ -76,6 +76,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
         let options = ModuleOptions {
             upgrade: options.upgrade,
             is_lockfile_readonly: options.is_lockfile_readonly,
+            is_announced: true,
         };
         (project, module_locks) = install::install(session, options, &before)?;
     }
@@ -134,7 +135,7 @@ pub fn get(session: &Session, upgrade: bool) -> Result<(), Failure> {
         return Err(failure);
     }
     let before = session.locks()?;
-    let options = ModuleOptions { upgrade, is_lockfile_readonly: false };
+    let options = ModuleOptions { upgrade, is_lockfile_readonly: false, is_announced: false };
     let (_, modules) = install::install(session, options, &before)?;
     let after = Locks { modules, ..before.clone() };
     write_locks(session, false, &before, &after)

@@ -32,6 +32,8 @@ pub(crate) struct ModuleOptions {
     pub(crate) upgrade: bool,
     /// True if the lock file must not change.
     pub(crate) is_lockfile_readonly: bool,
+    /// True if the start of the installation is shown, as one of several steps.
+    pub(crate) is_announced: bool,
 }
 
 /// Installs the modules that a configuration calls. Returns the configuration with all of its modules, and the
@@ -45,7 +47,7 @@ pub(crate) fn install(
     options: ModuleOptions,
     locks: &Locks,
 ) -> Result<(UnsetProject, BTreeMap<String, ModuleLock>), Failure> {
-    let ModuleOptions { upgrade, is_lockfile_readonly: readonly } = options;
+    let ModuleOptions { upgrade, is_lockfile_readonly: readonly, is_announced } = options;
     let target = session.modules_dir();
     let git =
         Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
@@ -62,7 +64,8 @@ pub(crate) fn install(
         keys: BTreeMap::new(),
         problems: Vec::new(),
         failed: BTreeSet::new(),
-        is_announced: false,
+        // Without an announcement, it counts as made.
+        is_announced: !is_announced,
         upgrade,
     };
     let mut project = installation.run()?;
