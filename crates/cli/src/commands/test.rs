@@ -6,7 +6,7 @@ use std::{
 };
 
 use db::{Diagnostic, Sources, Summary};
-use engine::LogLevel;
+use engine::{CancelLevel, LogLevel};
 use operations::{
     session::Failure,
     test::{
@@ -61,6 +61,9 @@ pub(crate) fn run(
         write_report(session, path, &report)?;
     }
     let (status, counts) = (shown_status(summary.status), shown_counts(summary.counts));
+    if session.cancel.level() == CancelLevel::Aborting {
+        return Ok(Exit::Failure);
+    }
     shown.show(
         |style| render::test_conclusion(status, counts, style),
         |now| render::test_summary_json(status, counts, now),

@@ -340,3 +340,120 @@ fn json_syntax_and_tofu_files_are_read() {
     ended.shows(&["main.tofutest.hcl... pass", "tests/j.tftest.json... pass", "run \"in_json\""]);
     ended.lacks(&["hidden"]);
 }
+
+#[test]
+fn first_interrupt_finishes_the_run_and_cleans_up() {
+    let bench = Bench::with_main(
+        r#"
+        resource "terraform_data" "a" {
+          provisioner "local-exec" {
+            command = "touch begun; while [ ! -e go ]; do sleep 0.05; done"
+          }
+        }
+        "#,
+    );
+    bench.write("main.tftest.hcl", "run \"first\" {}\nrun \"second\" {}\n");
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    let started = bench.mayfly(".", ["test"]).start();
+    started.wait_until("the provisioner runs", || bench.path("begun").exists());
+    started.interrupt();
+    started.wait_for("Gracefully shutting down");
+    bench.write("go", "");
+    let ended = started.end();
+    ended.shows(&[
+        "run \"first\"... pass",
+        "run \"second\"... skip",
+        "1 passed, 0 failed, 1 skipped",
+    ]);
+    assert!(!bench.path("errored_test.tfstate").exists());
+}
+
+#[test]
+fn objects_that_cannot_be_destroyed_are_listed_and_saved() {
+    let bench = Bench::with_main(
+        r#"
+        resource "terraform_data" "left" {
+          provisioner "local-exec" {
+            when    = destroy
+            command = "exit 3"
+          }
+        }
+        resource "terraform_data" "gone" {}
+        "#,
+    );
+    bench.write("main.tftest.hcl", "run \"a\" {}\n");
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    let ended = bench.mayfly(".", ["test"]).succeeds();
+    ended.shows(&["run \"a\"... pass"]);
+    for part in ["  - terraform_data.left\n", "Writing state to file: errored_test.tfstate"] {
+        assert!(ended.err.contains(part), "{part}: {}", ended.err);
+    }
+    let state: Json =
+        serde_json::from_slice(&bench.read("errored_test.tfstate")).expect("is a state");
+    let names: Vec<&Json> =
+        state["resources"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["left"]);
+    bench.mayfly(".", ["test", "-json"]).succeeds();
+    assert!(bench.path("errored_test.2.tfstate").exists(), "the first file is kept");
+}
+
+#[test]
+fn command_of_a_run_decides_applying_and_ephemeral_values_stay_hidden() {
+    let bench = Bench::with_main(
+        r#"
+        variable "token" {
+          type      = string
+          ephemeral = true
+        }
+        variable "password" {
+          type      = string
+          sensitive = true
+        }
+        resource "terraform_data" "a" { triggers_replace = var.password }
+        output "password" {
+          value     = var.password
+          sensitive = true
+        }
+        "#,
+    );
+    bench.write(
+        "main.tftest.hcl",
+        r#"
+        variables {
+          token    = "hunter2-token"
+          password = "hunter2-password"
+        }
+        run "applying" {
+          assert {
+            condition     = terraform.applying && var.token != ""
+            error_message = "not applying"
+          }
+        }
+        run "planning" {
+          command = plan
+          variables { password = run.applying.password }
+          assert {
+            condition     = !tofu.applying
+            error_message = "applying"
+          }
+        }
+        run "secret" {
+          command = plan
+          assert {
+            condition     = var.token == "x" || output.password == "y"
+            error_message = "${var.token} ${var.password}"
+          }
+        }
+        "#,
+    );
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    let ended = bench.mayfly(".", ["test", "-verbose"]).fails();
+    ended.shows(&[
+        "run \"applying\"... pass",
+        "run \"planning\"... pass",
+        "run \"secret\"... fail",
+    ]);
+    let printed = ended.printed();
+    let source = printed.matches("hunter2").count();
+    assert_eq!(source, 0, "{printed}");
+}

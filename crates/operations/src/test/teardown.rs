@@ -26,14 +26,11 @@ impl FileRun<'_> {
         let mut states: Vec<(State, LastRun)> = states.into_values().filter_map(with_run).collect();
         states.sort_by_key(|(_, last)| std::cmp::Reverse(last.index));
         for (state, last) in states {
-            if self.interrupts.is_aborting() {
-                return;
-            }
             show(&self.destroy(state, &last));
         }
     }
 
-    /// Destroys everything in a state.
+    /// Destroys everything in a state. After a second interrupt, only saves it.
     fn destroy(&self, state: State, last: &LastRun) -> Cleanup {
         let mut cleanup = Cleanup {
             file: Arc::clone(&self.file.path),
@@ -44,7 +41,8 @@ impl FileRun<'_> {
             saved_in: None,
             problem: None,
         };
-        let state = match state.is_empty() {
+        let is_left = state.is_empty() || self.interrupts.is_aborting();
+        let state = match is_left {
             true => state,
             false => self.destroy_objects(state, &mut cleanup.diagnostics, last),
         };
