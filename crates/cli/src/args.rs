@@ -6,6 +6,7 @@ mod json;
 mod options;
 mod parsing;
 mod refresh;
+mod shared;
 mod state;
 mod test;
 mod workspace;
@@ -13,6 +14,7 @@ mod workspace;
 pub(crate) use json::JsonArgs;
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
 pub(crate) use refresh::RefreshArgs;
+pub(crate) use shared::{StateArgs, VarArgs, ViewArgs};
 pub(crate) use state::{
     LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
     StateListArgs, StateShowArgs, TaintArgs,
@@ -157,57 +159,6 @@ pub(crate) enum ProvidersCommand {
 pub(crate) enum MetadataCommand {
     /// Print the signatures of all functions.
     Functions(MetadataFunctionsArgs),
-}
-
-/// Output options, shared by all commands with human-readable output.
-#[derive(Args, Clone, Default)]
-pub(crate) struct ViewArgs {
-    /// Disable colors.
-    #[arg(long)]
-    pub(crate) no_color: bool,
-    /// Show each warning as a single line if there are no errors.
-    #[arg(long)]
-    pub(crate) compact_warnings: bool,
-    /// Hide progress messages.
-    #[arg(long)]
-    pub(crate) concise: bool,
-    /// Show warnings with the same summary as one.
-    #[arg(long, default_value_t = true, action = ArgAction::Set)]
-    pub(crate) consolidate_warnings: bool,
-    /// Show errors with the same summary as one.
-    #[arg(long)]
-    pub(crate) consolidate_errors: bool,
-}
-
-/// Values of root variables.
-#[derive(Args, Clone, Default)]
-pub(crate) struct VarArgs {
-    /// Set a root variable: NAME=VALUE. May be repeated.
-    #[arg(long = "var", value_name = "NAME=VALUE", allow_hyphen_values = true)]
-    pub(crate) vars: Vec<String>,
-    /// Set root variables from a file. May be repeated.
-    #[arg(long = "var-file", value_name = "FILE")]
-    pub(crate) var_files: Vec<PathBuf>,
-}
-
-/// The location of a local state and its locking.
-#[derive(Args, Clone)]
-pub(crate) struct StateArgs {
-    /// Lock the state while working on it.
-    #[arg(long, default_value_t = true, action = ArgAction::Set)]
-    pub(crate) lock: bool,
-    /// Time to keep retrying while another process holds the lock, such as 10s.
-    #[arg(long, value_name = "DURATION", default_value = "0s")]
-    pub(crate) lock_timeout: String,
-    /// The state file to read, and to write unless -state-out is given.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) state: Option<PathBuf>,
-    /// The state file to write.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) state_out: Option<PathBuf>,
-    /// The file for the backup of the previous state; "-" for no backup.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) backup: Option<String>,
 }
 
 /// The options of a plan or an apply.

@@ -28,6 +28,7 @@ use spec::{
 
 /// Ids in the sources of the analysis that no text of a configuration can produce, with the reasons.
 const BEYOND_TEXT: &[(&str, &str)] = &[
+    ("expect-failures", "test files, which a page does not have"),
     ("expression-too-deep", "the text would be too long for a page; a test of hir writes it"),
     ("insufficient-blocks", "a provider's schema has to have a bound, and none here has"),
     ("invalid-encoding", "a page is UTF-8"),
@@ -35,6 +36,9 @@ const BEYOND_TEXT: &[(&str, &str)] = &[
     ("invalid-variable-value", "files of variables, the environment, and the command line"),
     ("invalid-variables-file", "files of variables"),
     ("operation-failed", "a word for what nobody has thought of"),
+    ("test-double", "test files"),
+    ("test-module", "test files"),
+    ("test-run-block", "test files"),
     ("too-many-blocks", "a provider's schema has to have a bound, and none here has"),
     ("too-many-modules", "it takes a hundred thousand paths of calls"),
     ("undeclared-variable", "files of variables, and the command line"),

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand};
 
-use super::{JsonArgs, StateArgs, VarArgs, ViewArgs};
+use super::{
+    json::JsonArgs,
+    shared::{StateArgs, VarArgs, ViewArgs},
+};
 
 #[derive(Subcommand)]
 pub(crate) enum StateCommand {

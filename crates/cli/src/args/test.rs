@@ -4,7 +4,10 @@ use std::{num::NonZero, path::PathBuf};
 
 use clap::Args;
 
-use super::{JsonArgs, VarArgs, ViewArgs};
+use super::{
+    json::JsonArgs,
+    shared::{VarArgs, ViewArgs},
+};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {

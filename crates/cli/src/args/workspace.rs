@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{JsonArgs, LockArgs, VarArgs, ViewArgs};
+use super::{
+    json::JsonArgs,
+    shared::{VarArgs, ViewArgs},
+    state::LockArgs,
+};
 
 #[derive(Subcommand)]
 pub(crate) enum WorkspaceCommand {

@@ -510,7 +510,7 @@ rules! {
             MOVE_SOURCE Error "Invalid source address", MOVE_TARGET Error "Invalid target address",
             MOVE_REQUEST Error "Invalid state move request",
             MOVE_MODULE_EXISTS Error "Destination module already exists";
-        StatePush "state-push":
+        PushedState "pushed-state":
             PUSHED_STATE Error "Failed to write the imported state",
             UNOPENED_PUSHED_STATE Error "Failed to open the given state file",
             unreadable_pushed_state(name) Error "Failed to read source state {name}";
@@ -598,8 +598,7 @@ rules! {
             INVALID_TEST_VARIABLE Warning "Invalid Variable in test file";
         TestAssertion "test-assertion":
             TEST_ASSERTION Error "Test assertion failed", UNKNOWN_TEST_CONDITION Error "Unknown condition run",
-            INVALID_TEST_CONDITION Error "Invalid condition run",
-            TEST_CHECK_ASSERTION Error "Check block assertion failed";
+            INVALID_TEST_CONDITION Error "Invalid condition run";
         TestDouble "test-double":
             duplicate_double(kind) Error "Duplicated `{kind}` block",
             DOUBLE_NO_OBJECT Error "Object expected", DOUBLE_ALIAS Error "Invalid mock provider configuration alias",

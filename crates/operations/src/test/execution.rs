@@ -7,7 +7,7 @@ use std::{
 };
 
 use ::values::{Mark, Str, Value};
-use db::{Diagnostic, Rule, SourceText, Summary as Words};
+use db::{Diagnostic, SourceText, Summary as Words};
 use engine::{
     ApplyOptions, Environment, EventSink, NoJournal, PlanOutcome, Redactor, VariableValues,
 };
@@ -29,7 +29,7 @@ use crate::{
         AbandonedState, Cleanup, Counts, FileResult, RunResult, Status, Suite, Summary,
         TestOptions, TestView, Verbose,
         failures::{Expectations, is_of_assertion, is_of_check},
-        interrupt::{Interrupts, addresses, created},
+        interrupt::{Interrupts, addresses, created, interrupted},
         program::{RunProgram, with_assertions, with_file},
         suite::Tested,
         values::{self, RunOutputs},
@@ -490,13 +490,4 @@ fn report_unevaluated(building: &mut RunProgram<'_>) {
 fn outcome_of(building: &mut RunProgram<'_>, verbose: Option<Verbose>) -> Outcome {
     let diagnostics = std::mem::take(&mut building.diagnostics);
     Outcome { diagnostics, sources: building.program.sources.clone(), verbose }
-}
-
-/// The error of an operation that an interrupt ended.
-pub(super) fn interrupted() -> Diagnostic {
-    let detail = "The test operation could not be completed due to an interrupt signal. Please read \
-                  the remaining diagnostics carefully for any sign of failed state cleanup or \
-                  dangling resources.";
-    debug_assert_eq!(Words::TEST_INTERRUPTED.rule(), Rule::TestInterrupted);
-    Diagnostic::new(Words::TEST_INTERRUPTED, detail)
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use ::values::Str;
+use db::{Diagnostic, Summary};
 use engine::{CancelLevel, CancelToken};
 use state::{Action, ObjectAddress, Plan, State};
 
@@ -105,4 +106,12 @@ impl AbandonedState {
     pub(super) fn of(run: &Str, source: &Str, state: &State) -> AbandonedState {
         AbandonedState { run: run.clone(), source: source.clone(), addresses: addresses(state) }
     }
+}
+
+/// The error of an operation that an interrupt ended.
+pub(super) fn interrupted() -> Diagnostic {
+    let detail = "The test operation could not be completed due to an interrupt signal. Please read \
+                  the remaining diagnostics carefully for any sign of failed state cleanup or \
+                  dangling resources.";
+    Diagnostic::new(Summary::TEST_INTERRUPTED, detail)
 }

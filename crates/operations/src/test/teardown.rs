@@ -13,8 +13,8 @@ use crate::{
     temp::TempFiles,
     test::{
         Cleanup,
-        execution::{FileRun, FileState, LastRun, interrupted},
-        interrupt::addresses,
+        execution::{FileRun, FileState, LastRun},
+        interrupt::{addresses, interrupted},
     },
 };
 
