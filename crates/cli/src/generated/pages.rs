@@ -244,7 +244,7 @@ pages! {
     RedundantIgnoreChanges "redundant-ignore-changes",
     RedundantMove "redundant-move",
     RedundantProviderBlock "redundant-provider-block",
-    RemoteExec "remote-exec-provisioner",
+    RemoteExecProvisioner "remote-exec-provisioner",
     RemovedObjectExists "removed-object-exists",
     ReservedArgument "reserved-argument",
     ReservedBlock "reserved-block",

@@ -1,10 +1,13 @@
 //! The environment variables that providers and commands inherit.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use rustix::process::Signal;
 
-use crate::bench::{Bench, Ended};
+use crate::{
+    bench::{Bench, Ended},
+    canaries::Everywhere,
+};
 
 /// Root variables, and a command that writes its environment to a file.
 const MAIN: &str = r#"
@@ -245,4 +248,67 @@ fn watch_restarts_providers_when_an_inherited_variable_becomes_secret() {
     assert!(!after.is_empty() && after.iter().all(|it| !it.contains("kanarek")), "{after:?}");
     started.signal(Signal::INT);
     started.end().exits(0);
+}
+
+/// The direct and indirect child processes of `parent`.
+pub(crate) fn descendants(parent: u32) -> Vec<u32> {
+    let mut parents = Vec::new();
+    for entry in fs::read_dir("/proc").expect("can be listed").flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // The second field is in parentheses and may contain spaces. The process state precedes the parent ID.
+        let parent =
+            stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        parents.extend(parent.map(|it: u32| (pid, it)));
+    }
+    let mut found = vec![parent];
+    let mut at = 0;
+    while let Some(&of) = found.get(at) {
+        found.extend(parents.iter().filter(|(_, it)| *it == of).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+#[test]
+fn child_processes_get_only_their_own_secrets() {
+    let mut everywhere = Everywhere::new();
+    let hidden = everywhere.canaries.add_word("a sensitive variable");
+    everywhere.bench.write(
+        "everywhere/sleeping.tf",
+        "variable \"hidden\" {\n  type      = string\n  sensitive = true\n}\n\nresource \
+         \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command = \"env; \
+         touch ../sleeping; sleep 1\"\n  }\n}\n",
+    );
+    let extra = format!("-var='from_flag={}'", everywhere.flag.replace('\'', ""));
+    let run = everywhere.run(&["apply", "-auto-approve"], "").env("TF_CLI_ARGS_apply", extra);
+    let run = run.env("TF_CLI_ARGS_console", format!("-var='hidden={hidden}'"));
+    let run = run.env("TF_VAR_hidden", &hidden).env("TF_VAR_elsewhere", "inherited");
+    let started = run.start();
+    let marker = everywhere.bench.path("sleeping");
+    started.wait_until("the provisioner runs", || marker.exists());
+    let read = |pid: u32, name: &str| {
+        fs::read(PathBuf::from(format!("/proc/{pid}/{name}"))).unwrap_or_default()
+    };
+    let children = descendants(started.pid());
+    assert!(children.len() >= 2, "providers and a command run: {children:?}");
+    let mine = read(started.pid(), "environ");
+    assert!(!everywhere.canaries.found_in(&mine).is_empty(), "the search sees what is there");
+    let mut inherit = 0;
+    for pid in children {
+        let environment = String::from_utf8_lossy(&read(pid, "environ")).into_owned();
+        inherit += usize::from(environment.contains("TF_VAR_elsewhere=inherited"));
+        for name in ["cmdline", "environ"] {
+            let text = read(pid, name);
+            let shown = String::from_utf8_lossy(&read(pid, "cmdline")).into_owned();
+            // The command that receives secrets from the configuration.
+            if shown.contains("printf") {
+                continue;
+            }
+            let found = everywhere.canaries.found_in(&text);
+            assert!(found.is_empty(), "{name} of {shown:?}: {found:?}");
+        }
+    }
+    assert!(inherit >= 2, "what is no secret reaches providers and commands: {inherit}");
+    everywhere.check(started.end().exits(0));
 }

@@ -37,7 +37,7 @@ const FAILURES: &[&[&str]] = &[
     &["import", "terraform_data.nothing", "id"],
     &["force-unlock", "-force", "id"],
     &["state", "show", "terraform_data.nothing"],
-    &["plan", "-target=a.b"],
+    &["plan", "-target=a b"],
     &["watch", "-destroy"],
 ];
 

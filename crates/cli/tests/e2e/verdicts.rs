@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     bench::{Bench, Run, Started},
-    gate::descendants,
+    child_environment::descendants,
     search::Canaries,
 };
 

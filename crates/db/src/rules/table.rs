@@ -100,7 +100,7 @@ rules! {
             MISSING_BLOCK_LABEL Error "Missing block label";
         RedundantIgnoreChanges "redundant-ignore-changes":
             REDUNDANT_IGNORE_CHANGES Warning "Redundant ignore_changes element";
-        RemoteExec "remote-exec-provisioner": REMOTE_EXEC Error "remote-exec provisioner error";
+        RemoteExecProvisioner "remote-exec-provisioner": REMOTE_EXEC Error "remote-exec provisioner error";
         ReservedArgument "reserved-argument": RESERVED_ARGUMENT Error "Reserved argument name in provider block";
         ReservedBlock "reserved-block": reserved_block(outer) Error "Reserved block type name in {outer} block";
         ReservedSymbol "reserved-symbol": RESERVED_SYMBOL Error "Reserved symbol name";

@@ -12,7 +12,7 @@
 
 mod references;
 
-use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance};
+use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::{Entry, Item, Program, program::Module};
 use rustc_hash::FxHashSet;
 use state::{Action, Plan, RelevantAttribute};
@@ -83,7 +83,10 @@ impl<'p> Search<'p> {
                 Referenced::Resource(resource, key) => {
                     let resource = resource.in_module(module);
                     self.follow_object(&resource, &path.0);
-                    found.push((resource.instance(key), path.0));
+                    // An ephemeral resource has no object that could change, and a plan says nothing more of it.
+                    if resource.resource.mode != ResourceMode::Ephemeral {
+                        found.push((resource.instance(key), path.0));
+                    }
                 }
                 Referenced::Variable(name) => self.follow_variable(&module, &name),
                 Referenced::Local(name) => self.follow_local(&module, &name),
