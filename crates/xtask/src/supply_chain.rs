@@ -28,8 +28,8 @@ const LICENCES: &[&str] = &[
 ];
 
 /// The dependencies that compile C or assembly. A new one must be a deliberate decision. `psm` has the instructions
-/// that switch the stack, and `stacker` compiles C on Windows only.
-const COMPILES_C: &[&str] = &["libmimalloc-sys", "psm", "ring", "stacker"];
+/// that switch the stack, `stacker` compiles C on Windows only, and `iana-time-zone-haiku`, below russh, on Haiku only.
+const COMPILES_C: &[&str] = &["iana-time-zone-haiku", "libmimalloc-sys", "psm", "ring", "stacker"];
 
 /// The name in an attribute that would permit `unsafe` code, which the workspace denies. It is split, because this
 /// file is searched too.
