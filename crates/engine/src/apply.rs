@@ -106,7 +106,7 @@ async fn take_imports(applying: &Applying<'_>, plan: &Plan, uncertain: &[Intent]
         let id = import_id(importing);
         applying.emit(Event::ImportApplyStart { address: (*address).clone(), id: id.clone() });
         let answers = uncertain.iter().rfind(|it| it.object.instance == **address);
-        if applying.record_import(address, answers.map(|it| Number(it.number))).is_err() {
+        if applying.record(address, answers.map(|it| Number(it.number))).is_err() {
             return;
         }
         applying.emit(Event::ImportApplyComplete { address: (*address).clone(), id });

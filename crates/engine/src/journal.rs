@@ -13,6 +13,8 @@ use db::Diagnostic;
 use provider::BoxFuture;
 use state::{ObjectAddress, State, journal::IntentAction};
 
+use crate::shell;
+
 /// The number of a journal entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Number(pub u64);
@@ -76,19 +78,10 @@ impl Journal for NoJournal {}
 
 /// Returns the options that a user has after a creation with an unknown result.
 pub fn ways_out(address: &ResourceInstance) -> String {
-    let quoted = quoted(&address.to_string());
+    let quoted = shell::quoted(&address.to_string());
     format!(
         "  mayfly state adopt {quoted} ID    if it exists; the provider's documentation describes \
          the import ID\n  mayfly state adopt -gone {quoted}    if it does not exist\n  \
          -retry-uncertain, as an option of plan, apply or destroy: to create it anyway"
     )
-}
-
-/// Quotes a text as a single shell word.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "._-".contains(it);
-    match text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }

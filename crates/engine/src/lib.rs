@@ -63,6 +63,7 @@ mod resource;
 mod runs;
 mod saved;
 mod schedule;
+mod shell;
 mod targeting;
 mod temp;
 mod template_file;
@@ -90,13 +91,13 @@ pub use crate::{
     place::{RunPhase, enter_phase, with_place},
     plan::plan,
     planner::Planner,
-    provisioner::quoted_for_shell,
     redact::{MIN_SECRET, Redactor},
     request::{
         ApplyOptions, ApplyOutcome, Command, CommandRunner, CommandStatus, Environment,
         ImportOptions, PlanOptions, PlanOutcome, PlanWrites, ProviderFactory,
     },
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
+    shell::quoted_for_shell,
     temp::{NoTempDirectories, TempDirectories, TempRoot},
     validate::{Question, Verdicts, validate, validate_unplanned},
     variables::{GivenValue, ValueSource, VariableValues, missing_value},

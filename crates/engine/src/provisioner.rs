@@ -11,8 +11,6 @@ mod local_exec;
 mod remote;
 mod settings;
 
-pub use self::remote::quoted_for_shell;
-
 use std::sync::Arc;
 
 use addr::{InstanceKey, ResourceInstance};

@@ -57,7 +57,7 @@ fn reached(tree: &ConfigTree) -> BTreeSet<ConfigResource> {
         if !visited.insert(node) {
             continue;
         }
-        if let Declared::Resource(entry) = declared(tree, node)
+        if let Declared::Resource(entry) = tree.declared(node)
             && entry.resource().resource.mode == ResourceMode::Managed
         {
             let resource = entry.resource().resource.clone();
@@ -69,24 +69,8 @@ fn reached(tree: &ConfigTree) -> BTreeSet<ConfigResource> {
 }
 
 fn with_setting(tree: &ConfigTree) -> Vec<ConfigNode> {
-    let mut found = Vec::new();
-    let mut modules = vec![TreeIx::ROOT];
-    while let Some(module) = modules.pop() {
-        for (local, declared) in tree.template(module).nodes.iter().enumerate() {
-            match declared {
-                Declared::Resource(entry) if has_setting(entry) => {
-                    found.push(ConfigNode { module, local: local as u32 });
-                }
-                Declared::Call(entry, _) => {
-                    modules.extend(tree.child(module, &entry.module_call().name));
-                }
-                _ => {}
-            }
-        }
-    }
-    found
-}
-
-fn declared(tree: &ConfigTree, node: ConfigNode) -> &Declared {
-    &tree.template(node.module).nodes[node.local as usize]
+    let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
+    let nodes = modules.flat_map(|module| tree.nodes(module));
+    let has_it = |it: &Declared| matches!(it, Declared::Resource(entry) if has_setting(entry));
+    nodes.filter(|(_, it)| has_it(it)).map(|(node, _)| node).collect()
 }

@@ -164,8 +164,7 @@ impl Known {
         if let Some(number) = self.numbers.get(&node) {
             return Some(*number);
         }
-        let Declared::Resource(entry) = &tree.template(node.module).nodes[node.local as usize]
-        else {
+        let Declared::Resource(entry) = tree.declared(node) else {
             return None;
         };
         let resource = entry.resource().resource.clone();

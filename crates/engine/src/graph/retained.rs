@@ -35,7 +35,7 @@ impl Retained {
     }
 
     /// Like [`new`](Retained::new), for a plan with targets: of the outputs of the root module, only those that the
-    /// plan has, and neither checks nor validations.
+    /// plan has, and neither checks nor validations. The assertions of a test are always evaluated.
     pub(crate) fn within(
         tree: &ConfigTree,
         changing: impl Iterator<Item = ConfigNode>,
@@ -44,7 +44,8 @@ impl Retained {
         let outputs = tree.template(TreeIx::ROOT).outputs.iter();
         let outputs = outputs.filter(|(name, _)| has_output(name));
         let outputs = outputs.map(|(_, local)| ConfigNode { module: TreeIx::ROOT, local: *local });
-        Retained::closure(tree, changing.chain(outputs).collect())
+        let assertions = assertions(tree).into_iter();
+        Retained::closure(tree, changing.chain(outputs).chain(assertions).collect())
     }
 
     fn closure(tree: &ConfigTree, mut open: Vec<ConfigNode>) -> Retained {
@@ -63,31 +64,29 @@ impl Retained {
     }
 }
 
+/// The assertions of a test.
+pub(crate) fn assertions(tree: &ConfigTree) -> Vec<ConfigNode> {
+    let nodes = tree.nodes(TreeIx::ROOT).filter(|(_, it)| matches!(it, Declared::Assertions(_)));
+    nodes.map(|(node, _)| node).collect()
+}
+
 /// The nodes that an apply always evaluates: outputs of the root module, and the checks and the variables with
 /// validations of all modules.
 fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
-    let mut found = Vec::new();
-    let mut modules = vec![TreeIx::ROOT];
-    while let Some(module) = modules.pop() {
-        for (local, declared) in tree.template(module).nodes.iter().enumerate() {
-            let node = ConfigNode { module, local: local as u32 };
-            match declared {
-                Declared::Output(_) if module == TreeIx::ROOT => found.push(node),
-                Declared::Check(_) | Declared::Assertions(_) => found.push(node),
-                Declared::Variable(it) if !it.variable().validations.is_empty() => found.push(node),
-                Declared::Call(entry, _) => {
-                    modules.extend(tree.child(module, &entry.module_call().name));
-                }
-                _ => {}
-            }
-        }
-    }
-    found
+    let reports = |node: ConfigNode, declared: &Declared| match declared {
+        Declared::Output(_) => node.module == TreeIx::ROOT,
+        Declared::Check(_) | Declared::Assertions(_) => true,
+        Declared::Variable(it) => !it.variable().validations.is_empty(),
+        _ => false,
+    };
+    let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
+    let nodes = modules.flat_map(|module| tree.nodes(module));
+    nodes.filter(|(node, declared)| reports(*node, declared)).map(|(node, _)| node).collect()
 }
 
 /// The nodes that are evaluated because `node` is evaluated.
 fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
-    let declared = |it: ConfigNode| &tree.template(it.module).nodes[it.local as usize];
+    let declared = |it: ConfigNode| tree.declared(it);
     let reports = match declared(node) {
         Declared::Output(_) => node.module == TreeIx::ROOT,
         Declared::Check(_) | Declared::Assertions(_) => true,

@@ -2,7 +2,7 @@
 //!
 //! Modules are added to the tree on demand: calls that double at every level make more paths than any run visits.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::BTreeSet, rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ModulePath, ProviderConfigRef, ProviderSource};
 use hir::{
@@ -12,10 +12,10 @@ use hir::{
 use rustc_hash::FxHashMap;
 use values::Str;
 
-use crate::graph::template::{CallNodes, Template};
+use crate::graph::template::{CallNodes, Declared, Template};
 
 /// The index of a module in the tree.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct TreeIx(u32);
 
 impl TreeIx {
@@ -115,6 +115,29 @@ impl ConfigTree {
             around = it.caller.as_ref().map(|(caller, _)| *caller);
         }
         false
+    }
+
+    /// The modules, with all modules inside of them.
+    pub(crate) fn with_inner(&self, mut open: Vec<TreeIx>) -> BTreeSet<TreeIx> {
+        let mut found = BTreeSet::new();
+        while let Some(module) = open.pop() {
+            if found.insert(module) {
+                let calls = self.template(module).calls.keys();
+                open.extend(calls.filter_map(|call| self.child(module, call)));
+            }
+        }
+        found
+    }
+
+    /// The nodes of a module, with the declarations that they stand for.
+    pub(crate) fn nodes(&self, module: TreeIx) -> impl Iterator<Item = (ConfigNode, &Declared)> {
+        let nodes = self.template(module).nodes.iter().enumerate();
+        nodes.map(move |(local, it)| (ConfigNode { module, local: local as u32 }, it))
+    }
+
+    /// The declaration that a node stands for.
+    pub(crate) fn declared(&self, node: ConfigNode) -> &Declared {
+        &self.template(node.module).nodes[node.local as usize]
     }
 
     /// The calling module and the call; `None` for the root module.

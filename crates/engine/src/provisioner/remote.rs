@@ -15,6 +15,7 @@ use crate::{
     machine::{Machine, Permissions, Platform, Source},
     provisioner::{Output, ProvisionFailure, settings::Settings},
     request::CommandStatus,
+    shell::quoted_for_shell,
     walk::context::Walk,
 };
 
@@ -242,17 +243,6 @@ async fn make_executable(machine: &dyn Machine, path: &str) -> Result<(), String
     };
     let said = said.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     Err(format!("Failed to make the uploaded script {path} executable: {error}{said}"))
-}
-
-/// Quotes a path for a POSIX shell, if that is necessary. A leading `~/` stays outside of the quotes: it means the
-/// home directory.
-pub fn quoted_for_shell(path: &str) -> String {
-    let (home, rest) = path.strip_prefix("~/").map_or(("", path), |rest| ("~/", rest));
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    if !rest.is_empty() && rest.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    format!("{home}'{}'", rest.replace('\'', r"'\''"))
 }
 
 /// Returns a configuration without its marks.

@@ -181,7 +181,7 @@ impl Applying<'_> {
         let key = self.state.read(|state| unused_key(state.instance(address)));
         let is_deposed = self.state.change(|state| state.depose(address, key));
         if is_deposed {
-            self.record(subject, None)?;
+            self.record(subject.address(), None)?;
         }
         Ok(is_deposed.then_some(key))
     }
@@ -189,7 +189,7 @@ impl Applying<'_> {
     /// Makes a deposed object the current one again, unless its replacement exists.
     fn restore_deposed(&self, subject: &Subject, key: DeposedKey) -> Result<(), Failed> {
         match self.state.change(|state| state.restore_deposed(subject.address(), key)) {
-            true => self.record(subject, None),
+            true => self.record(subject.address(), None),
             false => Ok(()),
         }
     }

@@ -46,7 +46,7 @@ impl Walk<'_> {
         subject: &Subject,
         answers: Option<Number>,
     ) -> Result<(), Failed> {
-        self.record(subject, answers)?;
+        self.record(subject.address(), answers)?;
         // Another run can reproduce these objects, so there is no need to wait.
         let is_data = subject.address().resource.mode == ResourceMode::Data;
         if is_data || (is_within(subject) && !subject.has_create_provisioners()) {
@@ -55,21 +55,12 @@ impl Walk<'_> {
         self.durable().await
     }
 
-    /// Records the new state of an instance, and does not wait until it is durable.
+    /// Records the new state of an instance, and does not wait until it is durable. `answers` is the intent that made
+    /// it, also one of an earlier run.
     ///
     /// # Errors
     /// Fails, after a report, if the state cannot be recorded. The run then ends as soon as possible.
-    pub(crate) fn record(&self, subject: &Subject, answers: Option<Number>) -> Result<(), Failed> {
-        let journal = &self.environment.journal;
-        let taken = self.state.read(|state| journal.changed(state, subject.address(), answers));
-        taken.map_err(|diagnostic| self.end_early(*diagnostic))
-    }
-
-    /// Records an object that the plan has imported. `answers` is the creation with an unknown result that made it.
-    ///
-    /// # Errors
-    /// Fails, after a report, if the state cannot be recorded. The run then ends as soon as possible.
-    pub(crate) fn record_import(
+    pub(crate) fn record(
         &self,
         address: &ResourceInstance,
         answers: Option<Number>,

@@ -12,7 +12,6 @@ use values::{Kind, MarkKind, Type, Value, convert};
 use crate::{
     event::Event,
     graph::{ModuleIx, NodeIx, NodeKind, template::Declared},
-    journal::quoted,
     memo::Planned,
     resource::{
         change::{ChangePlan, ChangeRequest},
@@ -23,6 +22,7 @@ use crate::{
     },
     runs::{orphans::GoneObject, planning::Planning},
     schedule::Failed,
+    shell,
     walk::{context::Walk, instances::Each, scope::EngineScope},
 };
 
@@ -396,7 +396,7 @@ impl Planning<'_> {
             "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To \
              continue, disable lifecycle.prevent_destroy, or leave the resource out of this plan with -exclude={}.",
             subject.text,
-            quoted(&subject.text)
+            shell::quoted(&subject.text)
         );
         let diagnostic = Diagnostic::new(Summary::PREVENT_DESTROY, detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);

@@ -275,7 +275,7 @@ impl<'a> ApplyRun<'a> {
         let retained = self.retained.get_or_init(|| {
             let changes = self.planned.changes().filter_map(|it| {
                 let node = tree.resource(&it.addr.config())?;
-                let is_checked = || match &tree.template(node.module).nodes[node.local as usize] {
+                let is_checked = || match tree.declared(node) {
                     Declared::Resource(entry) => has_conditions(entry),
                     _ => false,
                 };

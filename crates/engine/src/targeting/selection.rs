@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{
         dependencies::direct,
+        retained::assertions,
         template::Declared,
         tree::{ConfigNode, ConfigTree, TreeIx},
     },
@@ -23,7 +24,7 @@ pub(crate) struct Selection {
     /// The chosen resources and the outputs of the root module that depend on nothing else, with all that they depend
     /// on.
     kept: FxHashSet<ConfigNode>,
-    /// The outputs of the root module among them.
+    /// The outputs of the root module among them, and the assertions of a test.
     outputs: FxHashSet<ConfigNode>,
 }
 
@@ -65,10 +66,10 @@ impl Selection {
 
     /// Returns true if a node runs even if no other node that runs needs it.
     pub(crate) fn demands(&self, tree: &ConfigTree, node: ConfigNode) -> bool {
-        match tree.template(node.module).nodes[node.local as usize] {
+        match *tree.declared(node) {
             Declared::Resource(_) => self.chosen.contains(&node),
             Declared::Call(..) => self.kept.contains(&node),
-            Declared::Output(_) => self.outputs.contains(&node),
+            Declared::Output(_) | Declared::Assertions(_) => self.outputs.contains(&node),
             _ => false,
         }
     }
@@ -81,7 +82,7 @@ impl Selection {
     /// The addresses of the kept resources, outputs and variables, as results of checks name them.
     pub(crate) fn kept_addresses(&self, tree: &ConfigTree) -> FxHashSet<String> {
         let named = self.kept.iter().filter_map(|node| {
-            let name = match &tree.template(node.module).nodes[node.local as usize] {
+            let name = match tree.declared(*node) {
                 Declared::Resource(entry) => entry.resource().resource.to_string(),
                 Declared::Output(entry) => format!("output.{}", entry.output().name),
                 Declared::Variable(entry) => format!("var.{}", entry.variable().name),
@@ -112,7 +113,7 @@ fn targeted(targeting: &Targeting, tree: &ConfigTree) -> FxHashSet<ConfigNode> {
 /// The resources that no exclusion covers, and that depend on none that an exclusion touches.
 fn not_excluded(targeting: &Targeting, tree: &ConfigTree) -> FxHashSet<ConfigNode> {
     let addresses = &targeting.addresses;
-    let config = |node: ConfigNode| match &tree.template(node.module).nodes[node.local as usize] {
+    let config = |node: ConfigNode| match tree.declared(node) {
         Declared::Resource(entry) => Some(addr::ConfigResource {
             module: tree.path(node.module),
             resource: entry.resource().resource.clone(),
@@ -133,24 +134,10 @@ fn not_excluded(targeting: &Targeting, tree: &ConfigTree) -> FxHashSet<ConfigNod
 }
 
 /// All resources of these modules and of the modules inside of them.
-fn resources_within(tree: &ConfigTree, mut modules: Vec<TreeIx>) -> Vec<ConfigNode> {
-    let mut found = Vec::new();
-    let mut visited = FxHashSet::default();
-    while let Some(module) = modules.pop() {
-        if !visited.insert(module) {
-            continue;
-        }
-        for (local, declared) in tree.template(module).nodes.iter().enumerate() {
-            match declared {
-                Declared::Resource(_) => found.push(ConfigNode { module, local: local as u32 }),
-                Declared::Call(call, _) => {
-                    modules.extend(tree.child(module, &call.module_call().name));
-                }
-                _ => {}
-            }
-        }
-    }
-    found
+fn resources_within(tree: &ConfigTree, modules: Vec<TreeIx>) -> Vec<ConfigNode> {
+    let nodes = tree.with_inner(modules).into_iter().flat_map(|module| tree.nodes(module));
+    let resources = nodes.filter(|(_, it)| matches!(it, Declared::Resource(_)));
+    resources.map(|(node, _)| node).collect()
 }
 
 /// The calls of modules in which the state has addressed resources without a block.
@@ -192,10 +179,11 @@ fn keep(
     }
 }
 
-/// The outputs of the root module that depend on resources, and on none that is not kept.
+/// The outputs of the root module that depend on resources, and on none that is not kept. Assertions need not depend on
+/// a resource.
 fn outputs_of(tree: &ConfigTree, kept: &FxHashSet<ConfigNode>) -> FxHashSet<ConfigNode> {
     let module = TreeIx::ROOT;
-    let own = |node: ConfigNode| match &tree.template(node.module).nodes[node.local as usize] {
+    let own = |node: ConfigNode| match tree.declared(node) {
         Declared::Resource(_) if kept.contains(&node) => KEPT,
         Declared::Resource(_) => DROPPED,
         _ => 0,
@@ -203,7 +191,11 @@ fn outputs_of(tree: &ConfigTree, kept: &FxHashSet<ConfigNode>) -> FxHashSet<Conf
     let mut reached = Reached::default();
     let outputs = tree.template(module).outputs.values();
     let outputs = outputs.map(|local| ConfigNode { module, local: *local });
-    outputs.filter(|node| reached.facts(tree, *node, &own) == KEPT).collect()
+    let mut found: FxHashSet<ConfigNode> =
+        outputs.filter(|node| reached.facts(tree, *node, &own) == KEPT).collect();
+    let is_kept = |node: &ConfigNode| reached.facts(tree, *node, &own) & DROPPED == 0;
+    found.extend(assertions(tree).into_iter().filter(is_kept));
+    found
 }
 
 /// The facts about what nodes lead to, as far as they were asked for.
