@@ -85,16 +85,6 @@ impl Goal {
     }
 }
 
-/// Parses the addresses of instances to replace.
-///
-/// # Errors
-/// A diagnostic for each address that is invalid, or not that of a managed resource.
-pub fn replaced(texts: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
-    let mut problems = Problems::default();
-    let replace = problems.replaced(texts, PlanMode::Normal);
-    problems.end(Goal { replace, ..Goal::default() }).map(|it| it.replace)
-}
-
 /// The errors in flags, with the files that they refer to.
 #[derive(Default)]
 struct Problems {

@@ -457,3 +457,44 @@ fn command_of_a_run_decides_applying_and_ephemeral_values_stay_hidden() {
     let source = printed.matches("hunter2").count();
     assert_eq!(source, 0, "{printed}");
 }
+
+#[test]
+fn runs_plan_as_their_options_say() {
+    let bench = Bench::with_main(
+        r#"
+        variable "x" { default = "one" }
+        resource "terraform_data" "a" { input = var.x }
+        resource "terraform_data" "b" { input = var.x }
+        output "a" { value = terraform_data.a.output }
+        output "b" { value = terraform_data.b.output }
+        "#,
+    );
+    bench.write(
+        "main.tftest.hcl",
+        r#"
+        run "everything" {}
+        run "target" {
+          variables { x = "two" }
+          plan_options { target = [terraform_data.a] }
+          assert {
+            condition     = output.a == "two" && output.b == "one"
+            error_message = "a is ${output.a}, b is ${output.b}"
+          }
+        }
+        run "refresh" {
+          variables { x = "three" }
+          plan_options { mode = refresh-only }
+          assert {
+            condition     = output.a == "two" && output.b == "one"
+            error_message = "a is ${output.a}, b is ${output.b}"
+          }
+        }
+        "#,
+    );
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    let ended = bench.mayfly(".", ["test"]).succeeds();
+    ended.shows(&["run \"target\"... pass", "run \"refresh\"... pass"]);
+    bench.write("main.tftest.hcl", "run \"a\" {\n  plan_options { target = [\"a b\"] }\n}\n");
+    let ended = bench.mayfly(".", ["test"]).fails();
+    assert!(ended.err.contains("on main.tftest.hcl line 2"), "{}", ended.err);
+}

@@ -14,12 +14,12 @@ use engine::{
 use hir::{
     Entry, Program,
     test_file::TestFile,
-    test_item::{TestCommand, TestRun},
+    test_item::{TestCommand, TestRun, WrittenAddress},
 };
-use state::{PlanMode, State};
+use state::State;
 
 use crate::{
-    goal,
+    goal::{Goal, GoalFlags},
     local_exec::Commands,
     located::Factory,
     plan::end_temp,
@@ -125,6 +125,7 @@ struct Ready<'a> {
     program: Arc<Program>,
     values: VariableValues,
     building: RunProgram<'a>,
+    goal: Goal,
 }
 
 /// The outcome of a run.
@@ -170,8 +171,7 @@ impl<'a> FileRun<'a> {
             status: Status::Pass,
             runs: Vec::new(),
         };
-        let (program, file) = with_file(&self.suite.main.program, self.file, self.variables_files);
-        drop(program);
+        let (_, file) = with_file(&self.suite.main.program, self.file, self.variables_files);
         for (index, (entry, run)) in file.runs().enumerate() {
             let mut of_run = RunResult {
                 name: run.name.clone(),
@@ -256,24 +256,58 @@ impl<'a> FileRun<'a> {
         building.set_providers();
         building.set_overrides();
         building.check_references();
-        self.refuse_unsupported(&mut building);
+        let goal = self.goal(&mut building);
         if building.diagnostics.iter().any(Diagnostic::is_error) {
             return Err(Box::new(outcome_of(&mut building, None)));
         }
         let program = Arc::new(building.program.clone());
-        Ok(Ready { tested, program, values, building })
+        Ok(Ready { tested, program, values, building, goal })
     }
 
-    /// Refuses the options of a plan that this version does not have.
-    fn refuse_unsupported(&self, building: &mut RunProgram<'_>) {
+    /// The goal of a run's plan. Reports addresses and modes that are wrong.
+    fn goal(&self, building: &mut RunProgram<'_>) -> Goal {
         let (entry, options) = (building.entry, &building.run.options);
-        let refused =
-            |what: &str| Diagnostic::new(Words::NOT_SUPPORTED_YET, hir::unsupported::detail(what));
-        if let Some(node) = options.mode_node.filter(|_| options.refresh_only) {
-            building.report(entry, node, refused("\"mode = refresh-only\" in tests"));
+        let texts = |list: &[WrittenAddress]| list.iter().map(|it| it.text.to_string()).collect();
+        let flags = GoalFlags {
+            refresh_only: options.refresh_only,
+            refresh: options.refresh,
+            replace: texts(&options.replace),
+            targets: texts(&options.target),
+            ..GoalFlags::default()
+        };
+        Goal::new(self.session, &flags).unwrap_or_else(|Failure::Diagnostics(found, _)| {
+            let addresses = options.target.iter().chain(&options.replace).map(|it| it.node);
+            let node = addresses.chain(options.mode_node).next().unwrap_or(entry.item.header);
+            found.into_iter().for_each(|it| building.report(entry, node, it));
+            Goal::default()
+        })
+    }
+
+    /// The options of a plan that is to be applied.
+    pub(super) fn plan_options(&self, files: &TempFiles, goal: Goal) -> engine::PlanOptions {
+        let Goal { mode, targets, excludes, replace } = goal;
+        engine::PlanOptions {
+            mode,
+            refresh: true,
+            parallelism: self.options.parallelism,
+            applying: true,
+            workspace: self.session.workspace(),
+            replace,
+            targets,
+            excludes,
+            uncertain: Vec::new(),
+            timestamp: self.session.timestamp().into(),
+            temp: files.root(),
+            writes: engine::PlanWrites::default(),
         }
-        if let Some(target) = options.target.first() {
-            building.report(entry, target.node, refused("\"target\" in tests"));
+    }
+
+    pub(super) fn apply_options(&self) -> ApplyOptions {
+        ApplyOptions {
+            uncertain: Vec::new(),
+            parallelism: self.options.parallelism,
+            workspace: self.session.workspace(),
+            suppress_forget_errors: true,
         }
     }
 
@@ -317,35 +351,17 @@ impl<'a> FileRun<'a> {
     /// Plans a run. `program` is that of the run, with or without its assertions.
     fn planned(
         &self,
-        ready: &mut Ready<'_>,
+        ready: &Ready<'_>,
         program: &Arc<Program>,
         prior: State,
         files: &Arc<TempFiles>,
     ) -> PlanOutcome {
         let environment = self.environment(&ready.tested, program, Some(files));
         let run = ready.building.run;
-        let replace: Vec<String> =
-            run.options.replace.iter().map(|it| it.text.to_string()).collect();
-        let replace = goal::replaced(&replace).unwrap_or_else(|Failure::Diagnostics(found, _)| {
-            let entry = ready.building.entry;
-            let node = run.options.replace.first().map(|it| it.node);
-            let node = node.unwrap_or(entry.item.header);
-            found.into_iter().for_each(|it| ready.building.report(entry, node, it));
-            Vec::new()
-        });
         let request = engine::PlanOptions {
-            mode: PlanMode::Normal,
             refresh: run.options.refresh,
-            parallelism: self.options.parallelism,
             applying: run.command == TestCommand::Apply,
-            workspace: self.session.workspace(),
-            replace,
-            targets: Vec::new(),
-            excludes: Vec::new(),
-            uncertain: Vec::new(),
-            timestamp: self.session.timestamp().into(),
-            temp: files.root(),
-            writes: engine::PlanWrites::default(),
+            ..self.plan_options(files, ready.goal.clone())
         };
         let values = ready.values.clone();
         self.session.runtime.block_on(engine::plan(program, prior, values, &environment, request))
@@ -389,12 +405,7 @@ impl<'a> FileRun<'a> {
         self.interrupts.hold(&self.file.path, |held| held.creating = created(&plan));
         let program = with_assertions(&ready.program, ready.building.entry);
         let environment = self.environment(&ready.tested, &program, Some(&files));
-        let options = ApplyOptions {
-            uncertain: Vec::new(),
-            parallelism: self.options.parallelism,
-            workspace: self.session.workspace(),
-            suppress_forget_errors: true,
-        };
+        let options = self.apply_options();
         let before = refreshed.clone();
         let values = ready.values.clone();
         let apply = engine::apply(&program, &plan, refreshed, values, &environment, options);

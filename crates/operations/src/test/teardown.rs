@@ -4,10 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use addr::ResourceMode;
 use db::{Diagnostic, Summary};
-use engine::{ApplyOptions, PlanOutcome};
+use engine::PlanOutcome;
 use state::{PlanMode, State, StateFile};
 
 use crate::{
+    goal::Goal,
     plan::end_temp,
     private_file::{self, Durable},
     temp::TempFiles,
@@ -64,20 +65,8 @@ impl FileRun<'_> {
     ) -> State {
         let files = TempFiles::new(self.session);
         let environment = self.environment(&last.tested, &last.program, Some(&files));
-        let request = engine::PlanOptions {
-            mode: PlanMode::Destroy,
-            refresh: true,
-            parallelism: self.options.parallelism,
-            applying: false,
-            workspace: self.session.workspace(),
-            replace: Vec::new(),
-            targets: Vec::new(),
-            excludes: Vec::new(),
-            uncertain: Vec::new(),
-            timestamp: self.session.timestamp().into(),
-            temp: files.root(),
-            writes: engine::PlanWrites::default(),
-        };
+        let goal = Goal { mode: PlanMode::Destroy, ..Goal::default() };
+        let request = self.plan_options(&files, goal);
         let runtime = &self.session.runtime;
         let mut left = state.clone();
         let values = last.values.clone();
@@ -87,12 +76,7 @@ impl FileRun<'_> {
         let PlanOutcome { plan, refreshed, diagnostics: found, .. } = planned;
         diagnostics.extend(found);
         if !has_errors {
-            let options = ApplyOptions {
-                uncertain: Vec::new(),
-                parallelism: self.options.parallelism,
-                workspace: self.session.workspace(),
-                suppress_forget_errors: true,
-            };
+            let options = self.apply_options();
             let values = last.values.clone();
             let apply =
                 engine::apply(&last.program, &plan, refreshed, values, &environment, options);
