@@ -4,7 +4,9 @@
 //! (progress). Inside: `src/moves.rs` (new addresses in the prior state), `src/graph` (nodes and edges as data),
 //! `src/schedule.rs` (the order of turns and tasks), `src/runs` (the context of each kind of run) and `src/walk`
 //! (what all contexts share), `src/targeting`, then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`,
-//! `src/provisioner.rs` and `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each
+//! `src/provisioner.rs` (with [`Machines`] for SSH) and `src/function_calls.rs`, one for each kind of work.
+//! `src/imports` finds what `import` blocks ask for, `src/doubles` stands for what tests mock and override, and
+//! `src/relevance` finds the attributes that the changes of a plan follow from. [`Planner`] plans again after each
 //! edit. `tests/engine` runs text configurations against a provider in memory.
 //!
 //! ```text

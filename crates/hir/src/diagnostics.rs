@@ -437,7 +437,7 @@ fn around(db: &dyn Db, block: Block, range: TextRange, id: Rule) -> Option<Strin
 }
 
 /// Replaces the placeholder for a location in a detail, and adds the location.
-fn with_related_place(mut found: Diagnostic, place: Option<Location>) -> Diagnostic {
+pub(crate) fn with_related_place(mut found: Diagnostic, place: Option<Location>) -> Diagnostic {
     if found.detail.contains(PLACE) {
         found.detail = found.detail.replace(PLACE, "the place shown below");
         let related = |location| Related { location, message: "this is the place".to_owned() };

@@ -5,19 +5,19 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use db::{
-    ByteRange, Diagnostic, Location, Related, SourceText, Summary, input::TEST_FILE_EXTENSIONS,
-};
+use db::{ByteRange, Diagnostic, Location, SourceText, Summary, input::TEST_FILE_EXTENSIONS};
+use rustc_hash::FxHashSet;
 use syntax::Chunks;
 use values::Str;
 
 use crate::{
+    diagnostics::with_related_place,
     expr::At,
     fix::Fix,
     item::{Item, ItemKind, ProviderConfig},
     lower::{
         self,
-        problem::{PLACE, Problem, SYNTAX_ERROR},
+        problem::{Problem, SYNTAX_ERROR},
         source_map::SourceMap,
     },
     program::{Entry, Origin},
@@ -100,8 +100,12 @@ pub fn read(path: &str, bytes: &[u8]) -> TestFile {
     let chunks = if db::is_json(path) { Chunks::whole(&text) } else { Chunks::of(&text) };
     let blocks: Vec<Arc<str>> = chunks.ranges().iter().map(|it| Arc::from(&text[*it])).collect();
     let path: Arc<str> = Arc::from(path);
-    let mut reading =
-        Reading { path: Arc::clone(&path), entries: Vec::new(), problems: Vec::new() };
+    let mut reading = Reading {
+        path: Arc::clone(&path),
+        entries: Vec::new(),
+        declared: FxHashSet::default(),
+        problems: Vec::new(),
+    };
     if let Some(error) = &encoding {
         reading.problem(&Problem::syntax(error), 0, &text);
     }
@@ -117,9 +121,17 @@ pub fn read(path: &str, bytes: &[u8]) -> TestFile {
     TestFile { path, source, entries, problems }
 }
 
+/// The kind of block and the name of a declaration.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity {
+    block: &'static str,
+    name: String,
+}
+
 struct Reading {
     path: Arc<str>,
     entries: Vec<Entry>,
+    declared: FxHashSet<Identity>,
     problems: Vec<Diagnostic>,
 }
 
@@ -138,8 +150,8 @@ impl Reading {
 
     /// Adds a declaration, or reports that it repeats an earlier one.
     fn declare(&mut self, item: &Arc<Item>, map: &SourceMap, origin: Origin, offset: u32) {
-        let earlier = self.entries.iter().any(|it| are_same(&it.item.kind, &item.kind));
-        if earlier && let Some((summary, detail)) = repeated(&item.kind) {
+        let is_repeated = identity(&item.kind).is_some_and(|it| !self.declared.insert(it));
+        if is_repeated && let Some((summary, detail)) = repeated(&item.kind) {
             let range = map.range(At::from(item.header)).unwrap_or_default();
             let location = self.location(ByteRange::from(range).shifted(offset));
             let is_refused = summary.is_error();
@@ -159,21 +171,14 @@ impl Reading {
         let fix = fix.zip(around).and_then(|(fix, around): (&Fix, &str)| {
             fix.at(&self.path, location.range.start, around)
         });
-        let related = problem.related.map(|range| Related {
-            location: place(range),
-            message: "this is the place".to_owned(),
-        });
         let context = lower::context_at(text, &self.path, problem.range);
-        self.problems.push(Diagnostic {
+        let found = Diagnostic {
             context,
             fix,
-            related: related.into_iter().collect(),
-            ..Diagnostic::new(
-                problem.summary.clone(),
-                problem.detail.replace(PLACE, "the place shown below"),
-            )
-            .at(Some(location))
-        });
+            ..Diagnostic::new(problem.summary.clone(), problem.detail.clone())
+        };
+        let found = found.at(Some(location));
+        self.problems.push(with_related_place(found, problem.related.map(place)));
     }
 
     fn location(&self, range: ByteRange) -> Location {
@@ -181,33 +186,28 @@ impl Reading {
     }
 }
 
-/// Returns true if two declarations of a file declare the same thing.
-fn are_same(a: &ItemKind, b: &ItemKind) -> bool {
-    match (a, b) {
-        (ItemKind::Provider(a), ItemKind::Provider(b)) => {
-            (&a.local_name, &a.alias) == (&b.local_name, &b.alias)
-        }
-        (ItemKind::Test(a), ItemKind::Test(b)) => match (a, b) {
-            (TestItem::Run(a), TestItem::Run(b)) => a.name == b.name,
-            (TestItem::Variables(_), TestItem::Variables(_)) => true,
-            (TestItem::MockProvider(a), TestItem::MockProvider(b)) => {
-                (&a.local_name, &a.alias) == (&b.local_name, &b.alias)
+/// The kind of block and the name that a file may declare only once. `None` if the kind has no such name.
+fn identity(kind: &ItemKind) -> Option<Identity> {
+    let (block, name) = match kind {
+        ItemKind::Provider(it) => ("provider", address(&it.local_name, it.alias.as_ref())),
+        ItemKind::Test(item) => match item {
+            TestItem::Run(it) => ("run", it.name.to_string()),
+            TestItem::Variables(_) => ("variables", String::new()),
+            TestItem::MockProvider(it) => {
+                ("mock_provider", address(&it.local_name, it.alias.as_ref()))
             }
-            (TestItem::ObjectOverride(a), TestItem::ObjectOverride(b)) => a.target == b.target,
-            (TestItem::ModuleOverride(a), TestItem::ModuleOverride(b)) => a.target == b.target,
-            _ => false,
+            TestItem::ObjectOverride(it) => ("override", it.target.to_string()),
+            TestItem::ModuleOverride(it) => ("override_module", it.target.to_string()),
         },
-        _ => false,
-    }
+        _ => return None,
+    };
+    Some(Identity { block, name })
 }
 
 /// The problem of a declaration that repeats an earlier one of the file.
 fn repeated(kind: &ItemKind) -> Option<(Summary, String)> {
     let same_target = |kind: &str, target: &dyn std::fmt::Display| {
-        let detail = format!(
-            "It is not allowed to have multiple `{kind}` blocks with the same target: `{target}`."
-        );
-        (Summary::duplicate_double(kind), detail)
+        (Summary::duplicate_double(kind), lower::test_double::repeated_target(kind, target))
     };
     Some(match kind {
         ItemKind::Provider(it) => {

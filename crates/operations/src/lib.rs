@@ -1,15 +1,16 @@
-//! The operations on a root module: load, initialise, validate, plan, apply and import, for one root or for many in one
-//! process.
+//! The operations on a root module: load, initialise, validate, plan, apply, import, test and edit its state, for one
+//! root or for many in one process.
 //!
 //! Start reading at [`session::Session`] (the environment of the operations on one root), then [`session::loading`]
 //! (its configuration), [`plan`], [`apply`] and [`store`] (the state of a run). [`view`] is the border to the caller.
 //!
 //! ```text
 //!   cli ─┐                    ┌─ init      modules ─► providers ─► lock file
-//!   …   ─┼─► Session ─► ──────┼─ validate
-//!   test ┘      │             ├─ plan      store::open ─► prepare ─► engine ─► plan file
+//!   …   ─┴─► Session ─► ──────┼─ validate
+//!               │             ├─ plan      store::open ─► prepare ─► engine ─► plan file
 //!               ▼             ├─ apply     store::open ─► prepare ─► engine ─► state
 //!             View            ├─ import
+//!                             ├─ test      for each run: prepare ─► engine ─► a state in memory
 //!                             └─ edit      store::open ─► state
 //! ```
 //!

@@ -12,7 +12,7 @@
 
 mod references;
 
-use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
+use addr::{AbsResource, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::{Entry, Item, Program, program::Module};
 use rustc_hash::FxHashSet;
 use state::{Action, Plan, RelevantAttribute};
@@ -43,49 +43,31 @@ pub(crate) fn relevant_attributes(
 }
 
 /// A reference and where it is resolved.
-#[derive(Clone, PartialEq, Eq, Hash)]
 struct Reference {
     module: ModuleInstance,
     target: Referenced,
-    /// The rest of the traversal, as text: paths cannot be hashed.
-    shown: String,
-    path: HashedPath,
-}
-
-/// A path that takes no part in comparisons.
-#[derive(Clone)]
-struct HashedPath(Path);
-
-impl PartialEq for HashedPath {
-    fn eq(&self, _: &HashedPath) -> bool {
-        true
-    }
-}
-
-impl Eq for HashedPath {}
-
-impl std::hash::Hash for HashedPath {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+    path: Path,
 }
 
 /// The references that lead to a change.
 struct Search<'p> {
     program: &'p Program,
     open: Vec<Reference>,
-    seen: FxHashSet<Reference>,
+    /// The references that were found, with their paths as text: paths cannot be hashed.
+    seen: FxHashSet<(ModuleInstance, Referenced, String)>,
 }
 
 impl<'p> Search<'p> {
     fn run(mut self) -> Vec<RelevantAttribute> {
         let mut found = Vec::new();
-        while let Some(Reference { module, target, path, .. }) = self.open.pop() {
+        while let Some(Reference { module, target, path }) = self.open.pop() {
             match target {
                 Referenced::Resource(resource, key) => {
                     let resource = resource.in_module(module);
-                    self.follow_object(&resource, &path.0);
+                    self.follow_object(&resource, &path);
                     // An ephemeral resource has no object that could change, and a plan says nothing more of it.
                     if resource.resource.mode != ResourceMode::Ephemeral {
-                        found.push((resource.instance(key), path.0));
+                        found.push((resource.instance(key), path));
                     }
                 }
                 Referenced::Variable(name) => self.follow_variable(&module, &name),
@@ -144,8 +126,8 @@ impl<'p> Search<'p> {
         let Some((caller, step)) = module.split_last() else { return };
         let call = self.module(&caller).and_then(|it| it.calls.get(step.name.as_str()));
         let Some((entry, _)): Option<&(Entry, _)> = call else { return };
-        let inputs = entry.module_call().inputs.iter();
-        let value = inputs.filter(|it| *it.name == *name).map(|it| it.value).next();
+        let mut inputs = entry.module_call().inputs.iter();
+        let value = inputs.find(|it| *it.name == *name).map(|it| it.value);
         self.add_exprs(&caller, &entry.item, value);
     }
 
@@ -161,15 +143,9 @@ impl<'p> Search<'p> {
 
     fn add(&mut self, module: &ModuleInstance, names: Names) {
         for (target, path) in names.found {
-            let shown = path.to_string();
-            let path = HashedPath(path);
-            let reference = Reference { module: module.clone(), target, shown, path };
-            if self.seen.insert(reference.clone()) {
-                self.open.push(reference);
+            if self.seen.insert((module.clone(), target.clone(), path.to_string())) {
+                self.open.push(Reference { module: module.clone(), target, path });
             }
         }
     }
 }
-
-/// The key of a reference without an index.
-const NO_KEY: InstanceKey = InstanceKey::None;

@@ -9,8 +9,6 @@ use hir::{
 use rustc_hash::FxHashSet;
 use values::{Kind, Path, Step, Str, Value};
 
-use super::NO_KEY;
-
 /// The target of a reference.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Referenced {
@@ -129,14 +127,14 @@ impl Collect<'_> {
 
 /// Takes the instance key from the front of the steps.
 fn take_key(steps: &mut &[Step]) -> InstanceKey {
-    let Some((Step::Index(key), rest)) = steps.split_first() else { return NO_KEY };
+    let Some((Step::Index(key), rest)) = steps.split_first() else { return InstanceKey::None };
     let key = match key.kind() {
         Kind::String(text) => InstanceKey::string(&**text),
         Kind::Number(number) => match number.to_i64() {
             Some(index) => InstanceKey::Int(index),
-            None => return NO_KEY,
+            None => return InstanceKey::None,
         },
-        _ => return NO_KEY,
+        _ => return InstanceKey::None,
     };
     *steps = rest;
     key

@@ -69,10 +69,12 @@ pub(super) fn overrides(
 
 /// The problem of a second block with the same target.
 fn duplicate(kind: &str, target: &dyn std::fmt::Display, range: TextRange) -> Problem {
-    let detail = format!(
-        "It is not allowed to have multiple `{kind}` blocks with the same target: `{target}`."
-    );
-    Problem::new(Summary::duplicate_double(kind), range, detail)
+    Problem::new(Summary::duplicate_double(kind), range, repeated_target(kind, target))
+}
+
+/// The detail of a second block with the same target.
+pub(crate) fn repeated_target(kind: &str, target: &dyn std::fmt::Display) -> String {
+    format!("It is not allowed to have multiple `{kind}` blocks with the same target: `{target}`.")
 }
 
 /// Lowers `override_resource {}` or `override_data {}`.

@@ -117,10 +117,8 @@ impl States {
         let (from, to) = addresses(request)?;
         let sources = self.sources(&from);
         if sources.is_empty() {
-            let detail = format!(
-                "Cannot move {}: does not match anything in the current state.",
-                shown(&from)
-            );
+            let detail =
+                format!("Cannot move {from}: does not match anything in the current state.");
             return Err(Diagnostic::new(Summary::MOVE_SOURCE, detail).into());
         }
         let mut moved = Vec::new();
@@ -168,7 +166,7 @@ impl States {
         to: &Target,
     ) -> Result<Moved, Failure> {
         let Target::Module(to) = to else {
-            return Err(unfit(module, &shown(to), "the target must also be a module"));
+            return Err(unfit(module, to, "the target must also be a module"));
         };
         let inner = module.steps().iter().skip(from.module().steps().len()).cloned();
         let to = ModuleInstance::new(to.steps().iter().cloned().chain(inner));
@@ -192,7 +190,7 @@ impl States {
         let Target::Resource(to) = to else {
             let why = "the source is a whole resource (not a resource instance) so the target must \
                        also be a whole resource";
-            return Err(unfit(from, &shown(to), why));
+            return Err(unfit(from, to, why));
         };
         check_kinds(from, to)?;
         if self.destination().resource(to).is_some() {
@@ -214,7 +212,7 @@ impl States {
             Target::Instance(to) => to.clone(),
             Target::Resource(to) => to.instance(InstanceKey::None),
             Target::Module(_) => {
-                return Err(unfit(from, &shown(to), "the target must also be a resource instance"));
+                return Err(unfit(from, to, "the target must also be a resource instance"));
             }
         };
         check_kinds(&from.containing_resource(), &to.containing_resource())?;
@@ -254,14 +252,6 @@ fn addresses(request: &Request<'_>) -> Result<(Target, Target), Failure> {
             let faults = faults.filter_map(|(text, error)| Some(address_fault(text, error?)));
             Err(faults.collect::<Vec<_>>().into())
         }
-    }
-}
-
-fn shown(target: &Target) -> String {
-    match target {
-        Target::Module(module) => module.to_string(),
-        Target::Resource(resource) => resource.to_string(),
-        Target::Instance(instance) => instance.to_string(),
     }
 }
 
