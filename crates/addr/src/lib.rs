@@ -34,8 +34,8 @@ pub use crate::key::InstanceKey;
 pub use crate::module::{ModuleInstance, ModulePath, ModuleStep};
 pub use crate::module_source::{Getter, ModulePackage, ModuleSource};
 pub use crate::parse::{
-    Target, parse_config_resource, parse_module_instance, parse_module_path, parse_resource,
-    parse_resource_instance, parse_target,
+    ObjectPart, PartStep, Target, parse_config_resource, parse_module_instance, parse_module_path,
+    parse_object_part, parse_resource, parse_resource_instance, parse_target,
 };
 pub use crate::provider_config::{LocalProviderConfig, ProviderConfigRef};
 pub use crate::provider_source::{

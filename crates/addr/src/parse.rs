@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use smol_str::SmolStr;
+
 use crate::key::InstanceKey;
 use crate::module::{ModuleInstance, ModulePath, ModuleStep};
 use crate::resource::{AbsResource, ConfigResource, Resource, ResourceInstance, ResourceMode};
@@ -99,6 +101,49 @@ pub fn parse_target(text: &str) -> Result<Target, AddrError> {
         InstanceKey::None => Target::Resource(AbsResource { module, resource }),
         key => Target::Instance(ResourceInstance { module, resource, key }),
     })
+}
+
+/// The address of a resource with the steps that follow it, as in `null_resource.a[0].triggers.b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectPart {
+    /// The resource, or the instance.
+    pub object: Target,
+    /// The steps from the object to an attribute. Empty for the object itself.
+    pub steps: Vec<PartStep>,
+}
+
+/// A step of an [`ObjectPart`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PartStep {
+    /// `.name`
+    Name(SmolStr),
+    /// `[0]` or `["a"]`
+    Index(InstanceKey),
+}
+
+/// Parses the address of a module, a resource or an instance that steps to an attribute may follow.
+///
+/// # Errors
+/// Fails if the text has no such address. Summaries and details are those of OpenTofu.
+pub fn parse_object_part(text: &str) -> Result<ObjectPart, AddrError> {
+    let steps = scan(text)?;
+    let (module, rest) = split_module(&steps)?;
+    if rest.is_empty() {
+        return Ok(ObjectPart { object: Target::Module(module), steps: Vec::new() });
+    }
+    let (resource, rest) = split_resource(rest)?;
+    let resource = AbsResource { module, resource };
+    let (object, rest) = match rest {
+        [LocatedStep { step: Step::Index(key), .. }, rest @ ..] => {
+            (Target::Instance(resource.instance(key.clone())), rest)
+        }
+        rest => (Target::Resource(resource), rest),
+    };
+    let part = |it: &LocatedStep| match &it.step {
+        Step::Name(name) => PartStep::Name(name.clone()),
+        Step::Index(key) => PartStep::Index(key.clone()),
+    };
+    Ok(ObjectPart { object, steps: rest.iter().map(part).collect() })
 }
 
 /// Parses the address of a resource instance. An address without a key is the single instance.

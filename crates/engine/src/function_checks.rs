@@ -28,7 +28,7 @@ pub(crate) async fn check(
     let answers = FunctionAnswers::default();
     let offline = Offline {
         program,
-        state: None,
+        objects: None,
         values: None,
         workspace: workspace.clone(),
         functions: Functions::new(&environment.system, false).without_plan().at_most(MAX_STEPS),

@@ -66,6 +66,7 @@ mod runs;
 mod saved;
 mod schedule;
 mod shell;
+mod snapshot;
 mod targeting;
 mod temp;
 mod template_file;
@@ -94,12 +95,15 @@ pub use crate::{
     plan::plan,
     planner::Planner,
     redact::{MIN_SECRET, Redactor},
+    relevance::take_key,
+    removals::Removals,
     request::{
         ApplyOptions, ApplyOutcome, Command, CommandRunner, CommandStatus, Environment,
         ImportOptions, PlanOptions, PlanOutcome, PlanWrites, ProviderFactory,
     },
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
     shell::quoted_for_shell,
+    snapshot::{ModuleSnapshot, Objects, Snapshot, SnapshotInputs},
     temp::{NoTempDirectories, TempDirectories, TempRoot},
     validate::{Question, Verdicts, validate, validate_unplanned},
     variables::{GivenValue, ValueSource, VariableValues, missing_value},

@@ -14,7 +14,7 @@ use std::{
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
 use db::{Diagnostic, Location, Summary, System};
 use hir::{
-    Entry, Interrupt, ModuleId, Program, Ref, Scope, eval,
+    Entry, Interrupt, Item, ModuleId, Program, Ref, Scope, eval,
     item::{Condition, Repetition, Variable},
 };
 use provider::{Schema, mark_by_schema};
@@ -28,6 +28,7 @@ use crate::{
     functions::Functions,
     redact::Redactor,
     request::Environment,
+    snapshot::Objects,
     temp::TempRoot,
     variables::{GivenValue, ValueSource, VariableValues},
     walk::{
@@ -117,7 +118,7 @@ impl Console {
     fn with_module_scope<T>(&self, evaluate: impl FnOnce(&ModuleScope<'_>) -> T) -> T {
         let offline = Offline {
             program: &self.program,
-            state: Some(&self.state),
+            objects: Some(&self.state),
             values: Some(&self.values),
             workspace: self.workspace.clone(),
             functions: Functions::new(&self.system, true).without_plan().of_console(),
@@ -144,7 +145,7 @@ fn unsuitable(program: &Program, entry: &Entry, given: &GivenValue) -> Option<Di
 /// The context that all modules share.
 pub(crate) struct Offline<'a> {
     pub(crate) program: &'a Program,
-    pub(crate) state: Option<&'a State>,
+    pub(crate) objects: Option<&'a dyn Objects>,
     pub(crate) values: Option<&'a VariableValues>,
     pub(crate) workspace: Str,
     pub(crate) functions: Functions,
@@ -180,10 +181,10 @@ struct Caller<'a> {
 
 /// The values of `each` or `count` in an instance of a call.
 #[derive(Clone, Default)]
-struct Each {
-    key: InstanceKey,
+pub(crate) struct Each {
+    pub(crate) key: InstanceKey,
     /// `each.value`, if the call has `for_each`.
-    value: Option<Value>,
+    pub(crate) value: Option<Value>,
 }
 
 /// The maximum number of instances of a call that are evaluated one by one.
@@ -247,20 +248,20 @@ impl<'a> ModuleScope<'a> {
     }
 
     fn evaluate(&self, entry: &Entry, expr: hir::ExprId) -> Result<Value, Interrupt> {
-        self.evaluate_in(self, entry, expr)
+        self.evaluate_in(self, &entry.item, expr)
     }
 
-    fn evaluate_in(
+    pub(crate) fn evaluate_in(
         &self,
         scope: &dyn Scope,
-        entry: &Entry,
+        item: &Item,
         expr: hir::ExprId,
     ) -> Result<Value, Interrupt> {
         if *self.depth.borrow() > MAX_DEPTH {
             return Ok(Value::dynamic());
         }
         *self.depth.borrow_mut() += 1;
-        let evaluated = eval::evaluate(&entry.item.exprs, expr, scope);
+        let evaluated = eval::evaluate(&item.exprs, expr, scope);
         *self.depth.borrow_mut() -= 1;
         let evaluated = evaluated?;
         if evaluated.has_errors() { Err(Interrupt::Poisoned) } else { Ok(evaluated.value) }
@@ -296,7 +297,7 @@ impl<'a> ModuleScope<'a> {
     fn input(&self, call: &Entry, each: &Each, name: &Str) -> Option<Value> {
         let input = call.module_call().inputs.iter().find(|it| it.name == *name)?;
         let scope = EachScope { module: self, each };
-        Some(self.evaluate_in(&scope, call, input.value).unwrap_or_else(|_| Value::dynamic()))
+        Some(self.evaluate_in(&scope, &call.item, input.value).unwrap_or_else(|_| Value::dynamic()))
     }
 
     /// The errors of the validations of a variable. A validation that the value fails is reported at `at`, in the
@@ -352,18 +353,14 @@ impl<'a> ModuleScope<'a> {
             };
             return opened.with_mark(Mark::Ephemeral);
         }
-        let (Some(state), Some(instance), Some(schema)) =
-            (self.offline.state, &self.instance, &schema)
+        let (Some(objects), Some(instance), Some(schema)) =
+            (self.offline.objects, &self.instance, &schema)
         else {
             return unknown();
         };
         let address = AbsResource { module: instance.clone(), resource: resource.clone() };
-        let Some(stored) = state.resource(&address) else { return unknown() };
-        let instances = stored.instances.iter().filter_map(|(key, it)| {
-            let object = it.current.as_ref()?.decode(schema.implied_type()).ok()?;
-            Some((key.clone(), mark_by_schema(&object, schema.block())))
-        });
-        collected(instances.collect(), &entry.resource().repetition).unwrap_or_else(unknown)
+        let Some(instances) = objects.of_resource(&address, schema) else { return unknown() };
+        collected(instances, &entry.resource().repetition).unwrap_or_else(unknown)
     }
 
     fn schema(&self, resource: &addr::Resource, entry: &Entry) -> Option<Arc<Schema>> {
@@ -372,7 +369,7 @@ impl<'a> ModuleScope<'a> {
         self.offline.program.schemas.get(source)?.of_mode(resource.mode, &resource.type_name)
     }
 
-    fn child(&self, call: &str, each: Each) -> Option<Rc<ModuleScope<'a>>> {
+    pub(crate) fn child(&self, call: &str, each: Each) -> Option<Rc<ModuleScope<'a>>> {
         let (entry, id) = self.module().calls.get(call)?;
         let key = (Str::from(call), each.key.clone());
         if let Some(child) = self.children.borrow().get(&key) {
@@ -591,9 +588,9 @@ impl Scope for ModuleScope<'_> {
 }
 
 /// The scope of a module for one instance of a call in it.
-struct EachScope<'s, 'a> {
-    module: &'s ModuleScope<'a>,
-    each: &'s Each,
+pub(crate) struct EachScope<'s, 'a> {
+    pub(crate) module: &'s ModuleScope<'a>,
+    pub(crate) each: &'s Each,
 }
 
 impl Scope for EachScope<'_, '_> {

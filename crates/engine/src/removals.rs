@@ -12,13 +12,14 @@ use crate::walk::context::Walk;
 
 /// The `removed` blocks of a configuration.
 #[derive(Default)]
-pub(crate) struct Removals {
+pub struct Removals {
     resources: BTreeMap<ConfigResource, Entry>,
     modules: BTreeMap<ModulePath, Entry>,
 }
 
 impl Removals {
-    pub(crate) fn of(program: &Program) -> Removals {
+    /// Collects the `removed` blocks of a configuration.
+    pub fn of(program: &Program) -> Removals {
         let mut removals = Removals::default();
         for block in program.others() {
             removals.add(block.module.names(), block.entry);
@@ -43,7 +44,7 @@ impl Removals {
 
     /// The block about a resource: about the resource itself, or about the innermost module around it. `None` if there
     /// is none.
-    pub(crate) fn block(&self, resource: &ConfigResource) -> Option<&Entry> {
+    pub fn block(&self, resource: &ConfigResource) -> Option<&Entry> {
         if let Some(block) = self.resources.get(resource) {
             return Some(block);
         }
@@ -54,7 +55,7 @@ impl Removals {
     }
 
     /// The value of `destroy` in the block about a resource, or false if the block has none. `None` without a block.
-    pub(crate) fn destroys(&self, resource: &ConfigResource) -> Option<bool> {
+    pub fn destroys(&self, resource: &ConfigResource) -> Option<bool> {
         let removed = self.block(resource)?.item.kind.as_removed()?;
         Some(removed.destroy.unwrap_or(false))
     }

@@ -136,7 +136,7 @@ pub(crate) fn offline<'p>(
     enter_phase(RunPhase::Validating);
     Offline {
         program,
-        state: None,
+        objects: None,
         values: None,
         workspace: workspace.clone(),
         functions: Functions::new(&environment.system, false).without_plan().at_most(MAX_STEPS),

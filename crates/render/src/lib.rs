@@ -19,6 +19,7 @@
 //! ([`plan()`]).
 //! **Absent on purpose:** terminals, streams, the command line, files, clocks.
 
+mod causes;
 mod diagnostic;
 mod diff;
 mod event;
@@ -42,6 +43,7 @@ use addr::ProviderSource;
 use provider::ProviderSchemas;
 
 pub use crate::{
+    causes::{causes, causes_json, causes_overview, finding_json},
     diagnostic::{
         compact_warnings, consolidated, diagnostic_json, diagnostics, validate_json,
         without_repeated_deprecations,

@@ -52,6 +52,9 @@ const TABLE: &[Row] = &[
     row("project", &["addr", "db", "hir", "parallel", "provider", "syntax", "values"], &[]),
     // The tests of the engine start from the text of a configuration.
     row("engine", &["addr", "db", "hir", "parallel", "provider", "state", "values"], &["project"]),
+    // `engine`: it evaluates expressions for the objects before and after a plan. The whole is tested in
+    // tests/conformance.
+    row("causes", &["addr", "db", "engine", "hir", "provider", "state", "values"], &[]),
     // `engine`: the journal of a run is a trait of the engine. The tests start from the text of a configuration.
     row("durability", &["addr", "backend", "db", "engine", "parallel", "provider", "state"], &["project", "values"]),
     // `engine`: it implements the trait by which provisioners connect. `plugin`: output is divided into lines as that
@@ -61,7 +64,7 @@ const TABLE: &[Row] = &[
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
-    row("render", &["addr", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
+    row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
     // The tests of editor features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.
@@ -78,7 +81,7 @@ const TABLE: &[Row] = &[
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
-    row("cli", &["addr", "backend", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
+    row("cli", &["addr", "backend", "causes", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
                  "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
                  "values"],
         &["differential", "editor", "provider", "torture"]),
@@ -90,7 +93,7 @@ const TABLE: &[Row] = &[
     row("xtask", &["addr", "db", "differential", "editor", "parallel", "torture"], &[]),
     // tests/conformance: from the text of a configuration to the state, with the bundled providers in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
-                         "values"], &["ide", "parallel", "render", "syntax"]),
+                         "values"], &["causes", "ide", "parallel", "render", "syntax"]),
 ];
 
 type Names = BTreeSet<String>;

@@ -60,6 +60,8 @@ pub struct World {
     pub variables: VariableValues,
     /// The mode of the next plan.
     pub mode: PlanMode,
+    /// The instances that the next plan replaces (`-replace`).
+    pub replace: Vec<ResourceInstance>,
     /// The commands that provisioners ran.
     pub commands: Arc<Mutex<Vec<String>>>,
     events: Arc<Mutex<Vec<Event>>>,
@@ -116,6 +118,7 @@ impl World {
             state: State::default(),
             variables: VariableValues::new(),
             mode: PlanMode::Normal,
+            replace: Vec::new(),
             commands: Arc::default(),
             events: Arc::default(),
         }
@@ -154,6 +157,11 @@ impl World {
     /// The configuration, for edits.
     pub fn project_mut(&mut self) -> &mut EditableProject {
         &mut self.project
+    }
+
+    /// The files that functions read.
+    pub fn system(&self) -> Arc<dyn System> {
+        Arc::clone(&self.system) as Arc<dyn System>
     }
 
     /// The program that the engine runs.
@@ -284,7 +292,7 @@ impl World {
             workspace: "default".into(),
             targets: Vec::new(),
             excludes: Vec::new(),
-            replace: Vec::new(),
+            replace: self.replace.clone(),
             uncertain: Vec::new(),
             timestamp: "2025-01-01T00:00:00Z".into(),
             temp: engine::TempRoot::without_plan(),

@@ -18,6 +18,7 @@ use rustc_hash::FxHashSet;
 use state::{Action, Plan, RelevantAttribute};
 use values::{Path, Str};
 
+pub use self::references::take_key;
 use self::references::{Names, Referenced, of_exprs, of_object, repetition};
 
 /// The outputs of called modules that a plan computed: the module instances with the names of the outputs.

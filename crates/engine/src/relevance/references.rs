@@ -3,8 +3,9 @@
 use addr::InstanceKey;
 use hir::{
     Expr, ExprId, Item, Ref,
+    eval::exprs_at,
     expr::Literal,
-    item::{Block, Body, Repetition},
+    item::{Body, Repetition},
 };
 use rustc_hash::FxHashSet;
 use values::{Kind, Path, Step, Str, Value};
@@ -45,9 +46,7 @@ pub(super) fn of_exprs(item: &Item, exprs: impl IntoIterator<Item = ExprId>) -> 
 
 /// The references of an object's block, as far as the value at this path is derived from them.
 pub(super) fn of_object(item: &Item, body: &Body, path: &Path) -> Names {
-    let mut exprs = Vec::new();
-    at_path(&[body], path.steps(), &mut exprs);
-    of_exprs(item, exprs)
+    of_exprs(item, exprs_at(body, path).into_iter().map(|it| it.expr))
 }
 
 /// The expression that determines the instances of a block; `None` if nothing does, or if references to the instance
@@ -125,8 +124,8 @@ impl Collect<'_> {
     }
 }
 
-/// Takes the instance key from the front of the steps.
-fn take_key(steps: &mut &[Step]) -> InstanceKey {
+/// Takes the instance key from the front of the steps of a traversal.
+pub fn take_key(steps: &mut &[Step]) -> InstanceKey {
     let Some((Step::Index(key), rest)) = steps.split_first() else { return InstanceKey::None };
     let key = match key.kind() {
         Kind::String(text) => InstanceKey::string(&**text),
@@ -138,72 +137,6 @@ fn take_key(steps: &mut &[Step]) -> InstanceKey {
     };
     *steps = rest;
     key
-}
-
-/// Collects the expressions at a path of bodies. A path that the bodies do not have leads to nothing: the provider
-/// computes that attribute.
-fn at_path(bodies: &[&Body], path: &[Step], found: &mut Vec<ExprId>) {
-    let Some((step, rest)) = path.split_first() else {
-        return bodies.iter().for_each(|body| everything(body, found));
-    };
-    let name = match step {
-        Step::Attr(name) => &**name,
-        Step::Index(key) => match key.kind() {
-            Kind::String(text) => &**text,
-            _ => return,
-        },
-    };
-    for body in bodies {
-        let attrs = body.attrs.iter().filter(|it| *it.name == *name);
-        found.extend(attrs.map(|it| it.value));
-        let blocks = body.blocks.iter().filter(|it| *it.kind == *name);
-        let blocks: Vec<&Block> = blocks.collect();
-        if !blocks.is_empty() {
-            within_blocks(&blocks, rest, found);
-        }
-    }
-}
-
-/// Collects the expressions at a path of the blocks of one type.
-fn within_blocks(blocks: &[&Block], path: &[Step], found: &mut Vec<ExprId>) {
-    let first_dynamic = blocks.iter().position(|it| it.dynamic.is_some());
-    let (chosen, rest) = match path.split_first() {
-        Some((Step::Index(key), rest)) => match index_of(key) {
-            // A block behind a dynamic one may have any index.
-            Some(index) if first_dynamic.is_none_or(|it| index < it) => {
-                (blocks.get(index..=index).unwrap_or_default(), rest)
-            }
-            _ => (&blocks[first_dynamic.unwrap_or(0)..], rest),
-        },
-        _ => (blocks, path),
-    };
-    for block in chosen {
-        of_dynamic(block, found);
-    }
-    let bodies: Vec<&Body> = chosen.iter().map(|it| &it.body).collect();
-    at_path(&bodies, rest, found);
-}
-
-fn index_of(key: &Value) -> Option<usize> {
-    match key.kind() {
-        Kind::Number(number) => number.to_usize(),
-        _ => None,
-    }
-}
-
-fn everything(body: &Body, found: &mut Vec<ExprId>) {
-    found.extend(body.attrs.iter().map(|it| it.value));
-    for block in &body.blocks {
-        of_dynamic(block, found);
-        everything(&block.body, found);
-    }
-}
-
-fn of_dynamic(block: &Block, found: &mut Vec<ExprId>) {
-    if let Some(dynamic) = &block.dynamic {
-        found.push(dynamic.for_each);
-        found.extend(dynamic.labels.iter().copied());
-    }
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
             .until(&environment.cancel);
         let offline = Offline {
             program,
-            state: None,
+            objects: None,
             values: Some(&variables),
             workspace: settings.workspace.clone(),
             functions: functions.clone().without_plan(),

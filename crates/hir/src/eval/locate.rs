@@ -41,7 +41,12 @@ fn choose<'b, 'p>(blocks: &[&'b Block], path: &'p [Step]) -> Option<(&'b Block, 
 
 /// The innermost expression that the path reaches through constructors.
 pub(super) fn locate_in_expr(exprs: &Exprs, expr: ExprId, path: &[Step]) -> ExprId {
-    let Some((step, rest)) = path.split_first() else { return expr };
+    part_at(exprs, expr, path).0
+}
+
+/// The innermost expression that the path reaches through constructors, and the rest of the path.
+pub fn part_at<'p>(exprs: &Exprs, expr: ExprId, path: &'p [Step]) -> (ExprId, &'p [Step]) {
+    let Some((step, rest)) = path.split_first() else { return (expr, path) };
     let inner = match (&exprs[expr], step) {
         (Expr::Tuple(elements), Step::Index(key)) => {
             position(key).and_then(|at| elements.get(at)).copied()
@@ -52,7 +57,7 @@ pub(super) fn locate_in_expr(exprs: &Exprs, expr: ExprId, path: &[Step]) -> Expr
         }),
         _ => None,
     };
-    inner.map_or(expr, |inner| locate_in_expr(exprs, inner, rest))
+    inner.map_or((expr, path), |inner| part_at(exprs, inner, rest))
 }
 
 fn position(key: &Value) -> Option<usize> {

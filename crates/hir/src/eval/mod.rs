@@ -22,6 +22,7 @@ pub(crate) mod evaluation;
 pub(crate) mod iterate;
 pub(crate) mod locate;
 pub(crate) mod operator;
+pub(crate) mod path_exprs;
 pub(crate) mod splat;
 pub(crate) mod template;
 #[cfg(test)]
@@ -44,6 +45,10 @@ pub use call::function_problem;
 pub use constraint::apply_type;
 
 pub use evaluated::{Evaluated, TOO_LARGE, exceeded_problem};
+
+pub use locate::part_at;
+
+pub use path_exprs::{PathExpr, exprs_at};
 
 pub(crate) use traversal::traversals;
 

@@ -1,0 +1,78 @@
+//! The `moved`, `removed` and `import` blocks of a configuration, by the objects that they are about.
+
+use std::collections::BTreeMap;
+
+use addr::{ConfigResource, ModuleInstance, ModulePath, ResourceInstance};
+use engine::Removals;
+use hir::{Entry, Program, item::Moved};
+
+/// The blocks of a configuration about objects of the state.
+pub(crate) struct OtherBlocks<'a> {
+    pub(crate) removals: Removals,
+    moved: Vec<(ModulePath, &'a Entry)>,
+    imports: BTreeMap<ConfigResource, &'a Entry>,
+}
+
+impl<'a> OtherBlocks<'a> {
+    pub(crate) fn of(program: &'a Program) -> OtherBlocks<'a> {
+        let mut blocks = OtherBlocks {
+            removals: Removals::of(program),
+            moved: Vec::new(),
+            imports: BTreeMap::new(),
+        };
+        for block in program.others() {
+            if block.entry.item.kind.as_moved().is_some() {
+                blocks.moved.push((block.module.clone(), block.entry));
+            }
+            if let Some(import) = block.entry.item.kind.as_import() {
+                let inner = import.to.config();
+                let names = block.module.names().iter().chain(inner.module.names()).cloned();
+                let module = ModulePath::new(names);
+                blocks.imports.insert(ConfigResource { module, ..inner }, block.entry);
+            }
+        }
+        blocks
+    }
+
+    /// The `import` block for a resource.
+    pub(crate) fn import(&self, resource: &ConfigResource) -> Option<&'a Entry> {
+        self.imports.get(resource).copied()
+    }
+
+    /// The `moved` block that leads from one address to another. `None` if several blocks do, or none.
+    pub(crate) fn moved(
+        &self,
+        from: &ResourceInstance,
+        to: &ResourceInstance,
+    ) -> Option<&'a Entry> {
+        let is_it = |(module, entry): &&(ModulePath, &'a Entry)| {
+            let Some(Moved { from: old, to: new }) = entry.item.kind.as_moved() else {
+                return false;
+            };
+            let covers = |target: &addr::Target, it: &ResourceInstance| {
+                within(it, module).is_some_and(|it| target.covers(&it))
+            };
+            covers(old, from) && covers(new, to)
+        };
+        self.moved.iter().find(is_it).map(|(_, entry)| *entry)
+    }
+
+    /// The `moved` block whose target covers an address.
+    pub(crate) fn moved_to(&self, to: &ResourceInstance) -> Option<&'a Entry> {
+        let is_it = |(module, entry): &&(ModulePath, &'a Entry)| {
+            let target = entry.item.kind.as_moved().map(|it| &it.to);
+            let inner = within(to, module);
+            target.zip(inner).is_some_and(|(target, it)| target.covers(&it))
+        };
+        self.moved.iter().find(is_it).map(|(_, entry)| *entry)
+    }
+}
+
+/// An address relative to a module. `None` if it is elsewhere.
+fn within(address: &ResourceInstance, module: &ModulePath) -> Option<ResourceInstance> {
+    if !module.contains(&address.module.path()) {
+        return None;
+    }
+    let inner = address.module.steps().iter().skip(module.names().len()).cloned();
+    Some(ResourceInstance { module: ModuleInstance::new(inner), ..address.clone() })
+}
