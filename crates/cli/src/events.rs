@@ -1,6 +1,6 @@
 //! Shows the events of an operation while it runs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use db::{Diagnostic, Sources};
 use engine::{ChangeCounts, EphemeralAction, Event, EventSink, LogLevel, Operation, Redactor};
@@ -11,7 +11,9 @@ use operations::{
 
 use crate::{
     log::ProviderLog,
-    notices, terminal,
+    notices,
+    progress::Progress,
+    terminal,
     ui::{self, Ui},
 };
 
@@ -58,6 +60,8 @@ struct Show {
     /// The change counts of the last operation. They are printed after its diagnostics.
     summary: Mutex<Option<ChangeCounts>>,
     log: ProviderLog,
+    /// Counts for the last line of a terminal.
+    progress: Mutex<Progress>,
 }
 
 impl Show {
@@ -69,7 +73,12 @@ impl Show {
             sources,
             summary: Mutex::default(),
             log: ProviderLog::new(Arc::clone(ui), redactor),
+            progress: Mutex::default(),
         }
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows an event as text.
@@ -97,7 +106,14 @@ impl Show {
 }
 
 impl RunView for Show {
+    fn expects(&self, steps: Option<usize>) {
+        if self.run != Run::Quiet && self.ui.shows_progress() {
+            self.progress().begin(steps);
+        }
+    }
+
     fn end_log(&self) {
+        self.ui.show_progress(String::new());
         self.log.end();
     }
 
@@ -115,6 +131,17 @@ impl RunView for Show {
 impl EventSink for Show {
     fn event(&self, event: Event) {
         self.ui.log_event(&event);
+        let progress = self.progress().observe(self.run, &event);
+        self.show(event);
+        if let Some(line) = progress {
+            self.ui.show_progress(line);
+        }
+    }
+}
+
+impl Show {
+    /// Shows or logs an event.
+    fn show(&self, event: Event) {
         match &event {
             Event::ProviderLog { provider, level, message } => {
                 return self.log.line(provider, *level, message);

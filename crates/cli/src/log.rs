@@ -429,7 +429,7 @@ mod tests {
     use super::*;
     use crate::{
         args::ViewArgs,
-        ui::{JsonForm, Outputs, Stdout},
+        ui::{JsonForm, Outputs, Stdout, StyleVariables},
     };
 
     fn line(text: &str) -> Line {
@@ -474,7 +474,13 @@ mod tests {
             ..Log::default()
         };
         let outputs = Outputs { stdout: Stdout::Text, into: None, json: JsonForm::Lines };
-        let ui = Ui::new(&ViewArgs::default(), true, outputs, CancelToken::new(), log);
+        let ui = Ui::new(
+            &ViewArgs::default(),
+            StyleVariables::default(),
+            outputs,
+            CancelToken::new(),
+            log,
+        );
         let log = ProviderLog::new(Arc::new(ui), Redactor::new());
         log.redactor.learn_text("hunter2-hunter2");
         let source = ProviderSource::default_for("test");

@@ -49,7 +49,12 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
                 LockFileChange::Providers => PROVIDERS_RELOCKED,
             },
         ),
-        Notice::Initialized => say(ui, SUCCESS),
+        Notice::Initialized => {
+            say(ui, SUCCESS);
+            if !ui.is_automation {
+                say(ui, NEXT_STEPS);
+            }
+        }
         Notice::SavingTempFiles { count, mebibytes } => {
             let files = if *count == 1 { "file" } else { "files" };
             ui.announce(&format!(
@@ -95,8 +100,9 @@ Mayfly can determine which modules and providers need to be installed.
 ";
 
 const SUCCESS: &str = "
-Mayfly has been successfully initialized!
+Mayfly has been successfully initialized!";
 
+const NEXT_STEPS: &str = "
 You may now begin working with Mayfly. Try running \"mayfly plan\" to see
 any changes that are required for your infrastructure. All Mayfly commands
 should now work.

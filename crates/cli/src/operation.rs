@@ -76,17 +76,15 @@ fn finish_plan(
         return Ok(Exit::Failure);
     }
     let is_applyable = outcome.plan.is_applyable;
+    let saved_as = args.out.as_ref().map(|it| it.display().to_string());
     let generated = planned.generated.as_ref().map(|it| it.display().to_string());
     if let Some(out) = &args.out {
         plan::save(session, out, planned, &open.file)?;
-        if session.ui.prints_text() && is_applyable {
-            let path = out.display().to_string();
-            let notes =
-                render::PlanNotes { saved_as: Some(&path), generated: generated.as_deref() };
-            session.ui.print(&render::plan_footer(&notes, &session.ui.out));
-        }
-    } else if session.ui.prints_text() && is_applyable {
-        let notes = render::PlanNotes { saved_as: None, generated: generated.as_deref() };
+    }
+    // An automation has its own words for what comes next.
+    if session.ui.prints_text() && is_applyable && !session.ui.is_automation {
+        let notes =
+            render::PlanNotes { saved_as: saved_as.as_deref(), generated: generated.as_deref() };
         session.ui.print(&render::plan_footer(&notes, &session.ui.out));
     }
     Ok(match args.detailed_exitcode && is_applyable {

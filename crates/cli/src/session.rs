@@ -2,7 +2,6 @@
 
 use std::{ops::Deref, os::unix::fs::OpenOptionsExt, sync::Arc};
 
-use db::System;
 use engine::CancelToken;
 use operations::{
     root_system::RootSystem,
@@ -16,7 +15,7 @@ use crate::{
     events::CommandView,
     harden,
     log::Log,
-    ui::{Outputs, Stdout, Ui},
+    ui::{Outputs, Stdout, StyleVariables, Ui},
 };
 
 /// The argument that makes this program serve one of its bundled providers.
@@ -41,9 +40,9 @@ impl CommandSession {
         let outputs = outputs(command)?;
         let view = command.common().view;
         let cancel = CancelToken::new();
-        let no_color = system.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
+        let variables = StyleVariables::read(&system);
         let (log, problems) = Log::from_environment(&system);
-        let ui = Arc::new(Ui::new(&view, no_color, outputs, cancel.clone(), log));
+        let ui = Arc::new(Ui::new(&view, variables, outputs, cancel.clone(), log));
         problems.iter().for_each(|problem| ui.print_error(problem));
         let runtime = runtime().map_err(|error| format!("Failed to start threads: {error}"))?;
         let session = Session::new(SessionOptions {

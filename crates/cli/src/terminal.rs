@@ -9,7 +9,8 @@
 //! interrupt.
 
 use std::{
-    io::{self, IsTerminal as _, Write},
+    io::{self, IsTerminal, Write},
+    os::fd::AsFd,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -136,9 +137,18 @@ pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal()
 }
 
-/// The width of the terminal in columns.
-pub(crate) fn width() -> usize {
-    tcgetwinsize(io::stdout()).map_or(78, |size| usize::from(size.ws_col).max(20))
+/// The columns of a text that goes to no terminal, as in OpenTofu.
+pub(crate) const WIDTH: usize = 78;
+
+/// The fewest columns to which text is wrapped.
+pub(crate) const MIN_COLUMNS: usize = 20;
+
+/// The columns of the terminal behind a stream. `None` if the stream is no terminal.
+pub(crate) fn columns(stream: impl AsFd + IsTerminal) -> Option<usize> {
+    let size = stream.is_terminal().then(|| tcgetwinsize(stream))?;
+    let columns = size.map_or(0, |it| usize::from(it.ws_col));
+    // Some pseudoterminals have no size.
+    Some(if columns == 0 { WIDTH } else { columns.max(MIN_COLUMNS) })
 }
 
 /// Clears the screen.

@@ -4,19 +4,20 @@ use std::{
     fs::File,
     io::{self, IsTerminal, Write},
     sync::{
-        Mutex,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
-use db::{Diagnostic, Severity, Sources};
+use db::{Diagnostic, Severity, Sources, System as _};
 use engine::{CancelLevel, CancelToken, LogLevel};
-use operations::view::Unanswered;
+use operations::{root_system::RootSystem, view::Unanswered};
 use render::Style;
 
 use crate::{
     args::{JsonArgs, ViewArgs},
     log::Log,
+    status_line::StatusLine,
     terminal,
 };
 
@@ -58,12 +59,14 @@ pub(crate) struct Ui {
     pub(crate) err: Style,
     /// True if progress lines are hidden.
     pub(crate) is_concise: bool,
+    /// True if no text suggests a next step (`TF_IN_AUTOMATION`).
+    pub(crate) is_automation: bool,
     compact_warnings: bool,
     consolidate_warnings: bool,
     consolidate_errors: bool,
     outputs: Outputs,
-    /// Serializes output, so that lines of several threads do not mix.
-    lock: Mutex<()>,
+    /// The last line of the terminal. Its lock serializes output, so that lines of several threads do not mix.
+    status: Mutex<StatusLine>,
     /// True when the process is being ended. Errors that this causes are not printed.
     is_silent: AtomicBool,
     /// Ends pending questions.
@@ -76,30 +79,60 @@ pub(crate) struct Ui {
 const PATIENCE: rustix::event::Timespec =
     rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
+/// The environment variables that determine how text looks.
+#[derive(Default)]
+pub(crate) struct StyleVariables {
+    /// `NO_COLOR`
+    pub(crate) no_color: bool,
+    /// `COLUMNS`: the columns of a text that goes to no terminal.
+    pub(crate) columns: Option<usize>,
+    /// `TF_IN_AUTOMATION`: no text suggests a next step.
+    pub(crate) is_automation: bool,
+    /// True if the terminal cannot move its cursor (`TERM=dumb`).
+    pub(crate) is_dumb: bool,
+}
+
+impl StyleVariables {
+    /// Reads the variables. One with an unusable value counts as unset.
+    pub(crate) fn read(system: &RootSystem) -> StyleVariables {
+        let columns = system.variable("COLUMNS").and_then(|it| it.parse().ok());
+        StyleVariables {
+            no_color: system.variable("NO_COLOR").is_some_and(|it| !it.is_empty()),
+            columns: columns.filter(|it| *it >= terminal::MIN_COLUMNS),
+            is_automation: system.variable("TF_IN_AUTOMATION").is_some_and(|it| !it.is_empty()),
+            is_dumb: system.variable("TERM").is_some_and(|it| it == "dumb"),
+        }
+    }
+}
+
 impl Ui {
     /// Creates the user interface from the flags of a command.
     pub(crate) fn new(
         view: &ViewArgs,
-        no_color_variable: bool,
+        variables: StyleVariables,
         outputs: Outputs,
         cancel: CancelToken,
         log: Log,
     ) -> Ui {
-        let color = !view.no_color && !no_color_variable;
-        let style = |is_terminal: bool| Style {
-            color: color && is_terminal,
-            width: is_terminal.then(terminal::width),
-            box_drawing: is_terminal,
+        let color = !view.no_color && !variables.no_color;
+        let style = |columns: Option<usize>| Style {
+            color,
+            width: Some(columns.or(variables.columns).unwrap_or(terminal::WIDTH)),
+            box_drawing: color,
+            names_rules: columns.is_some(),
         };
+        let columns = terminal::columns(io::stdout());
+        let has_status = color && !variables.is_automation && !variables.is_dumb;
         Ui {
-            out: style(io::stdout().is_terminal()),
-            err: style(io::stderr().is_terminal()),
+            out: style(columns),
+            err: style(terminal::columns(io::stderr())),
             is_concise: view.concise,
+            is_automation: variables.is_automation,
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
             consolidate_errors: view.consolidate_errors,
             outputs,
-            lock: Mutex::new(()),
+            status: Mutex::new(StatusLine::new(columns.filter(|_| has_status))),
             is_silent: AtomicBool::new(false),
             cancel,
             log,
@@ -108,6 +141,7 @@ impl Ui {
 
     /// Stops all output, because killed child processes cause errors that are of no interest to the user.
     pub(crate) fn fall_silent(&self) {
+        self.show_progress(String::new());
         self.is_silent.store(true, Ordering::Relaxed);
     }
 
@@ -164,7 +198,7 @@ impl Ui {
             return;
         }
         let Some(mut file) = self.outputs.into.as_ref() else { return };
-        let _guard = self.lock.lock();
+        let _guard = self.status();
         if let Err(error) = writeln!(file, "{line}") {
             self.log(LogLevel::Error, "cli", &format!("the file of -json-into: {}", error.kind()));
         }
@@ -175,10 +209,12 @@ impl Ui {
         if self.is_silent.load(Ordering::Relaxed) {
             return;
         }
-        let _guard = self.lock.lock();
+        let status = self.status();
         let mut stdout = io::stdout().lock();
         // Ignore a failure: the reader may have ended, as `head` does.
+        let _ = status.erase(&mut stdout);
         let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        let _ = status.draw(&mut stdout);
     }
 
     /// Prints a line to stdout.
@@ -191,9 +227,27 @@ impl Ui {
         if self.is_silent.load(Ordering::Relaxed) {
             return;
         }
-        let _guard = self.lock.lock();
+        let status = self.status();
+        let _ = status.erase(&mut io::stdout());
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+        let _ = status.draw(&mut io::stdout());
+    }
+
+    fn status(&self) -> MutexGuard<'_, StatusLine> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if the last line of the terminal shows how far a run is.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.prints_text() && self.status().is_possible()
+    }
+
+    /// Shows how far a run is. An empty text removes the line.
+    pub(crate) fn show_progress(&self, line: String) {
+        if !self.is_silent.load(Ordering::Relaxed) {
+            let _ = self.status().set(line, &mut io::stdout());
+        }
     }
 
     /// Prints diagnostics: warnings to stdout, then errors to stderr, as OpenTofu does. Hints are for editors and

@@ -30,7 +30,7 @@ use crate::{
         retained_run::{FinishedPlan, Part, RetainedRun},
     },
     targeting::{self, Targeting, uncovered_moves},
-    variables::VariableValues,
+    variables::{VariableValues, given_deprecated},
     walk::{
         checks::Checks,
         context::{Settings, Walk, WalkInput},
@@ -125,6 +125,7 @@ pub(crate) async fn plan_with(
     let mut plan = empty_plan(&options);
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
+    let deprecated = given_deprecated(program, &variables);
     let mut prior = prior;
     let targeting = Targeting::of(&options.targets, &options.excludes);
     let moves = moves::execute(program, &mut prior, options.mode == PlanMode::Destroy);
@@ -157,6 +158,7 @@ pub(crate) async fn plan_with(
         state_index: leftovers.index_of(&previous),
     };
     let planning = Planning::new(program, environment, memo, input, planning_options);
+    deprecated.into_iter().for_each(|it| planning.report(it));
     if is_limited {
         planning.report(targeting::in_effect());
     }

@@ -64,6 +64,21 @@ pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
     variable.default.is_none().then_some(Diagnostic { location, context, ..diagnostic })
 }
 
+/// Warns about deprecated variables of the root module that the user gives values to.
+pub(crate) fn given_deprecated(program: &Program, given: &VariableValues) -> Vec<Diagnostic> {
+    let entries = given.values.keys().filter_map(|name| program.root().variables.get(name));
+    let warning = |entry: &Entry| {
+        let variable = entry.variable();
+        let (name, message) = (&variable.name, variable.deprecated.as_ref()?);
+        let detail = format!(
+            "The root variable {name:?} is deprecated with the following message: {message}"
+        );
+        let location = program.locate(entry.origin, At::from(entry.item.header));
+        Some(Diagnostic::new(Summary::DEPRECATED_ROOT_VARIABLE, detail).at(location))
+    };
+    entries.filter_map(warning).collect()
+}
+
 /// The source of the value of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueSource {

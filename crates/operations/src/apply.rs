@@ -10,7 +10,7 @@ use db::{Diagnostic, Rule, Summary};
 use durability::{Keeper, recovery};
 use engine::ApplyOptions;
 use hir::{Entry, Expr, Program, Ref};
-use state::{Plan, PlanFile, State, journal::Intent};
+use state::{Action, Plan, PlanFile, State, journal::Intent};
 
 use crate::{
     PROGRAM,
@@ -171,6 +171,7 @@ pub fn apply(
     }
     drop(stored);
     let (environment, view) = environment(session, Run::Apply, &prepared, keeper.clone(), &files);
+    view.expects(Some(plan.changes().map(|it| steps(it.change.action)).sum()));
     // Move the values out, so that no copy of them stays in memory during and after the apply.
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.ephemeral_inputs).teach(&session.redactor);
@@ -192,6 +193,19 @@ pub fn apply(
     found.extend(directories.changes(&prepared.program));
     diagnostics.extend(found.iter().cloned());
     Ok(Applied { prepared, plan, state, diagnostics, found, view, keeper })
+}
+
+/// The number of operations of an action that an apply reports.
+fn steps(action: Action) -> usize {
+    match action {
+        Action::NoOp | Action::Forget => 0,
+        Action::Create
+        | Action::Read
+        | Action::Update
+        | Action::Delete
+        | Action::ForgetThenCreate => 1,
+        Action::DeleteThenCreate | Action::CreateThenDelete => 2,
+    }
 }
 
 /// Writes the state that a refresh-only plan found, without a run of the engine.

@@ -9,10 +9,11 @@ use std::{
     sync::Arc,
 };
 
+use addr::ResourceMode;
 use db::{Diagnostic, Sources, Summary};
 use engine::PlanOutcome;
 use hir::statics::LocalBackend;
-use state::{ConfigSnapshot, PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
+use state::{ConfigSnapshot, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry};
 
 use crate::{
     PROGRAM, generated_config,
@@ -100,6 +101,7 @@ pub fn plan(
     let mode = request.mode;
     let run = if options.applying { Run::PlanBeforeApply } else { Run::Plan };
     let (environment, show) = environment(session, run, &prepared, open.openings(session), files);
+    show.expects(refreshes(&prior, options));
     let directories = ModuleDirectories::of(session, &prepared.program);
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, request);
@@ -127,6 +129,18 @@ pub fn plan(
     outcome.plan.has_errors = outcome.has_errors();
     outcome.plan.is_applyable &= !outcome.plan.has_errors;
     Ok(Planned { prepared, outcome, found, generated, temp })
+}
+
+/// The number of objects that a plan refreshes. `None` if only the dependencies tell.
+fn refreshes(prior: &State, options: &PlanOptions) -> Option<usize> {
+    if !options.refresh {
+        return Some(0);
+    }
+    let selects = !options.goal.targets.is_empty() || !options.goal.excludes.is_empty();
+    let managed = prior.resources().filter(|(it, _)| it.resource.mode == ResourceMode::Managed);
+    let instances = managed.flat_map(|(_, resource)| resource.instances.values());
+    let objects = instances.map(|it| usize::from(it.current.is_some()) + it.deposed.len());
+    (!selects).then(|| objects.sum())
 }
 
 /// Writes the generated configuration of a plan. Returns the file, if there is one.

@@ -50,6 +50,10 @@ pub enum Run {
 
 /// Shows the events of one run of the engine.
 pub trait RunView: EventSink {
+    /// Tells before the run how many steps it has: the objects that a plan refreshes, or the operations of an apply.
+    /// `None` if the number is not known.
+    fn expects(&self, steps: Option<usize>);
+
     /// Stops showing log lines of providers. Called before the redactor forgets the secrets.
     fn end_log(&self);
 

@@ -5,11 +5,13 @@
 pub struct Style {
     /// True if ANSI sequences may be used.
     pub color: bool,
-    /// The columns of the terminal, to which prose is wrapped. `None` if the destination is not a terminal; then
-    /// nothing is wrapped.
+    /// The columns to which prose is wrapped. `None` if nothing is wrapped.
     pub width: Option<usize>,
     /// True if diagnostics get a rule at their left.
     pub box_drawing: bool,
+    /// True if the first line of a diagnostic ends with its code, which `explain` accepts. Only on a terminal:
+    /// scripts match the lines that OpenTofu prints.
+    pub names_rules: bool,
 }
 
 /// A text attribute.
@@ -33,7 +35,8 @@ const RULE_WIDTH: usize = 78;
 
 impl Style {
     /// A style without colour, wrapping and rules.
-    pub const PLAIN: Style = Style { color: false, width: None, box_drawing: false };
+    pub const PLAIN: Style =
+        Style { color: false, width: None, box_drawing: false, names_rules: false };
 
     pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
         if !self.color || text.is_empty() {

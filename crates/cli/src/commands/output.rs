@@ -26,7 +26,9 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
         if state.outputs.is_empty() {
             let detail = "The state file either has no outputs defined, or all the defined outputs \
                           are empty. Please define an output in your configuration with the \
-                          `output` keyword and run `mayfly apply` for it to become available.";
+                          `output` keyword and run `mayfly refresh` for it to become available. If \
+                          you are using interpolation, please verify the interpolated value is not \
+                          empty. You can use the `mayfly console` command to assist.";
             session.ui.diagnostics(
                 &[Diagnostic::new(Summary::NO_OUTPUTS, detail)],
                 &db::Sources::default(),

@@ -21,17 +21,8 @@ pub(crate) fn run(
     if !args.json.json {
         session.ui.diagnostics(&shown, &sources);
         if !failed {
-            session.ui.line(&success(shown.is_empty()));
+            session.ui.print(&render::valid(shown.is_empty(), &session.ui.out));
         }
     }
     Ok(if failed { Exit::Failure } else { Exit::Success })
-}
-
-fn success(without_warnings: bool) -> String {
-    match without_warnings {
-        true => "Success! The configuration is valid.\n".to_owned(),
-        false => "Success! The configuration is valid, but there were some validation warnings as \
-                  shown above.\n"
-            .to_owned(),
-    }
 }

@@ -20,6 +20,9 @@ use tempfile::TempDir;
 /// The time limit of a command. A command that hangs is killed and its output is shown.
 const DEADLINE: Duration = Duration::from_secs(120);
 
+/// The value of `COLUMNS` with which no text of a test is wrapped.
+const NO_WRAPPING: &str = "100000";
+
 /// The ID of a user and group with almost no permissions.
 pub(crate) const NOBODY: u32 = 65534;
 
@@ -101,7 +104,7 @@ impl Bench {
     }
 
     /// A command in `folder` that is not started yet. Its environment has only the variables that every process
-    /// needs.
+    /// needs, and those for text without colours and line breaks.
     pub(crate) fn mayfly<S: AsRef<OsStr>>(
         &self,
         folder: &str,
@@ -124,6 +127,8 @@ impl Bench {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.root().join("home"))
             .env("TMPDIR", self.root().join("tmp"))
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", NO_WRAPPING)
             .process_group(0)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

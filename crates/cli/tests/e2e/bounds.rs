@@ -171,7 +171,7 @@ fn variables_and_backend_arguments_are_read_from_pipes() {
         let script = format!("mayfly {arguments}").replace('@', &format!("<(echo '{text}')"));
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(script.replace("mayfly", env!("CARGO_BIN_EXE_mayfly")));
-        shell.current_dir(bench.path(".")).stdin(Stdio::null());
+        shell.current_dir(bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         let output = shell.output().expect("starts");
         let printed = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&printed).into_owned())

@@ -200,7 +200,7 @@ fn kill_during_an_apply_of_watch_loses_nothing() {
     let points = ["intent:2", "durable:3", "answer:3", "answered:3", "fold.announced", "end"];
     each(&points, |point| {
         let bench = copy(&origin);
-        let Some(run) = watch::terminal(&bench, "-no-color") else { return };
+        let Some(run) = watch::terminal(&bench, "watch -no-color") else { return };
         let mut run = run.env("MAYFLY_FAILPOINT", point).start();
         run.wait_for("Plan: 3 to add, 1 to change, 1 to destroy.");
         run.presses("a");

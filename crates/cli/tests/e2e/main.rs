@@ -42,6 +42,7 @@ mod lost_states;
 mod metadata;
 mod modules;
 mod moves;
+mod output_style;
 mod planned_configuration;
 mod provisioning;
 mod read_only;

@@ -200,16 +200,16 @@ fn watch_notices_an_apply_of_another_command() {
 }
 
 fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Started> {
-    terminal(bench, arguments).map(Run::start)
+    terminal(bench, &format!("watch {arguments}")).map(Run::start)
 }
 
-/// A watcher on a terminal that the program `script` provides. `None` if that program is not installed.
+/// A command on a terminal that the program `script` provides. `None` if that program is not installed.
 pub(crate) fn terminal(bench: &Bench, arguments: &str) -> Option<Run> {
     if Command::new("script").arg("--version").output().is_err() {
         println!("skipped: there is no program \"script\" to make a terminal");
         return None;
     }
-    let command = format!("{} watch {arguments}", env!("CARGO_BIN_EXE_mayfly"));
+    let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_mayfly"));
     let run = bench.program("script", ".", ["-qfec", &command, "/dev/null"]);
     Some(run.env("TERM", "xterm"))
 }

@@ -321,3 +321,21 @@ locals { text = "%%{ if loud }$${id}%%{ endif }$${name}" }
     assert_eq!(after("string"), "\"x\"");
     assert_eq!(after("loud"), "(known after apply)");
 }
+
+#[test]
+fn given_value_of_a_deprecated_variable_is_a_warning() {
+    let mut world = world(
+        r#"
+variable "old" {
+  default    = "o"
+  deprecated = "Use var.new."
+}
+variable "new" { default = "n" }
+"#,
+    );
+    assert_eq!(summaries(&world.set("new", "x").plan().diagnostics), "");
+    let found = world.set("old", "x").plan().diagnostics;
+    assert_eq!(summaries(&found), "warning: Deprecated variable used from the root module\n");
+    let detail = "The root variable \"old\" is deprecated with the following message: Use var.new.";
+    assert_eq!(found[0].detail, detail);
+}

@@ -41,6 +41,17 @@ pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources, style: &Style)
     shown.map(|it| framed(it, &files, style)).collect()
 }
 
+/// The message of `validate` that there is no error.
+pub fn valid(without_warnings: bool, style: &Style) -> String {
+    let rest = match without_warnings {
+        true => "",
+        false => ", but there were some validation warnings as shown above",
+    };
+    let text = style.wrap(&format!("Success! The configuration is valid{rest}."), 1);
+    let success = style.paint(Paint::BoldGreen, "Success!");
+    format!("{}\n", text.replacen("Success!", &success, 1))
+}
+
 fn framed(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     let body = body(diagnostic, files, style);
     if !style.box_drawing {
@@ -89,9 +100,8 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     text
 }
 
-/// The id, which `explain` accepts. Shown only with rules, because scripts match the lines that OpenTofu prints.
 fn id(diagnostic: &Diagnostic, style: &Style) -> String {
-    match style.box_drawing {
+    match style.names_rules {
         true => style.paint(Paint::Dim, &format!(" [{}]", diagnostic.id())),
         false => String::new(),
     }

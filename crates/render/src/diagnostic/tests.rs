@@ -25,7 +25,7 @@ resource "playground_secret" "s" {
 }
 "#;
 
-const BOX: Style = Style { color: false, width: Some(60), box_drawing: true };
+const BOX: Style = Style { color: false, width: Some(60), box_drawing: true, names_rules: true };
 
 fn sources() -> Sources {
     let (head, tail) = TEXT.split_at(TEXT.find("locals").expect("there"));

@@ -2,10 +2,12 @@
 
 pub(crate) mod human;
 pub(crate) mod json;
+mod progress;
 #[cfg(test)]
 mod tests;
 
 pub use self::{
     human::{event, summary},
     json::event_json,
+    progress::{ProgressLine, progress_line},
 };

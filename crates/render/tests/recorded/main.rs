@@ -19,7 +19,7 @@ use serde_json::Value as Json;
 use state::{Plan, PlanMode};
 
 /// The style that the recordings use for output to a pipe.
-const PIPE: Style = Style { color: false, width: Some(78), box_drawing: false };
+const PIPE: Style = Style { color: false, width: Some(78), box_drawing: false, names_rules: false };
 
 type AllSchemas = BTreeMap<ProviderSource, Arc<ProviderSchemas>>;
 

@@ -268,7 +268,8 @@ macro_rules! language {
     Modules {
         DeprecatedOutput "deprecated-output": DEPRECATED_OUTPUT Warning "Value derived from a deprecated source";
         DeprecatedVariable "deprecated-variable":
-            DEPRECATED_VARIABLE Warning "Variable marked as deprecated by the module author";
+            DEPRECATED_VARIABLE Warning "Variable marked as deprecated by the module author",
+            DEPRECATED_ROOT_VARIABLE Warning "Deprecated variable used from the root module";
         InvalidModuleArgument "invalid-module-argument":
             INVALID_MODULE_ARGUMENT Error "Invalid value for input variable",
             NULL_MODULE_ARGUMENT Error "Required variable not set";
