@@ -5,6 +5,7 @@ mod command;
 mod json;
 mod options;
 mod parsing;
+mod providers;
 mod refresh;
 mod shared;
 mod state;
@@ -13,6 +14,9 @@ mod workspace;
 
 pub(crate) use json::JsonArgs;
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
+pub(crate) use providers::{
+    ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
+};
 pub(crate) use refresh::RefreshArgs;
 pub(crate) use shared::{StateArgs, VarArgs, ViewArgs};
 pub(crate) use state::{
@@ -126,17 +130,6 @@ pub(crate) struct LspArgs {
 }
 
 #[derive(Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct ProvidersArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-    #[command(flatten)]
-    pub(crate) vars: VarArgs,
-    #[command(subcommand)]
-    pub(crate) command: Option<ProvidersCommand>,
-}
-
-#[derive(Args)]
 pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
@@ -147,12 +140,6 @@ pub(crate) struct GetArgs {
     /// Select the newest versions that the constraints allow.
     #[arg(long)]
     pub(crate) update: bool,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum ProvidersCommand {
-    /// Print the schemas of the configuration's providers.
-    Schema(ProvidersSchemaArgs),
 }
 
 #[derive(Subcommand)]
@@ -448,17 +435,6 @@ pub(crate) struct ImportArgs {
     /// The import ID of the object. See "Import" in the provider's documentation.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-}
-
-#[derive(Args)]
-pub(crate) struct ProvidersSchemaArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-    #[command(flatten)]
-    pub(crate) vars: VarArgs,
-    /// Required: schemas are only printed as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Args)]

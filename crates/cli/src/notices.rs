@@ -2,6 +2,7 @@
 
 use hir::item::Variable;
 use operations::view::{LockFileChange, Notice};
+use packages::{MirrorEvent, SelectedBy};
 
 use crate::ui::Ui;
 
@@ -49,6 +50,13 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
                 LockFileChange::Providers => PROVIDERS_RELOCKED,
             },
         ),
+        Notice::Lock(event) => say(ui, &event.to_string()),
+        Notice::ProvidersLocked { is_changed: false } => say(ui, LOCK_FILE_COMPLETE),
+        Notice::ProvidersLocked { is_changed: true } => say(ui, LOCK_FILE_UPDATED),
+        Notice::Mirror(event) => {
+            let MirrorWords { text, message } = mirror_words(event);
+            ui.message(&text, &message);
+        }
         Notice::Initialized => {
             say(ui, SUCCESS);
             if !ui.is_automation {
@@ -84,6 +92,58 @@ pub(crate) fn prompt(variable: &Variable) -> String {
     text.push_str("  Enter a value: ");
     text
 }
+
+/// The words for a step of `providers mirror`: the text refers to the lines above it, a JSON message stands alone.
+struct MirrorWords {
+    text: String,
+    message: String,
+}
+
+fn mirror_words(event: &MirrorEvent) -> MirrorWords {
+    let both = |text: String| MirrorWords { text: format!("- {text}"), message: text };
+    let part = |text: String, message: String| MirrorWords { text: format!("  - {text}"), message };
+    match event {
+        MirrorEvent::Builtin(it) => {
+            both(format!("Skipping {} because it is built in to Mayfly", it.for_display()))
+        }
+        MirrorEvent::Bundled(it) => {
+            both(format!("Skipping {} because it is bundled with Mayfly", it.for_display()))
+        }
+        MirrorEvent::Mirroring(it) => both(format!("Mirroring {}...", it.for_display())),
+        MirrorEvent::Selected(it, version, by) => {
+            let why = match by {
+                SelectedBy::LockFile => "to match dependency lock file".to_owned(),
+                SelectedBy::Constraints(constraints) => {
+                    format!("to meet constraints {constraints}")
+                }
+                SelectedBy::Nothing => "with no constraints".to_owned(),
+            };
+            let message = format!("Selected {} v{version} {why}", it.for_display());
+            part(format!("Selected v{version} {why}"), message)
+        }
+        MirrorEvent::Downloading(it, version, platform) => part(
+            format!("Downloading package for {platform}..."),
+            format!("Downloading {} v{version} package for {platform}...", it.for_display()),
+        ),
+        MirrorEvent::Authenticated(it, version, platform, evidence) => part(
+            format!("Package authenticated: {evidence}"),
+            format!(
+                "Package {} v{version} for {platform} authenticated: {evidence}",
+                it.for_display()
+            ),
+        ),
+    }
+}
+
+const LOCK_FILE_COMPLETE: &str =
+    "\nSuccess! Mayfly has validated the lock file and found no need for changes.";
+
+const LOCK_FILE_UPDATED: &str = "
+Success! Mayfly has updated the lock file.
+
+Review the changes in .terraform.lock.hcl and then commit to your
+version control system to retain the new checksums.
+";
 
 const EMPTY: &str = "\
 Mayfly initialized in an empty directory!

@@ -80,6 +80,28 @@ impl Url {
         host_of(&self.0)
     }
 
+    /// The host in lower case, with its port unless that is the default port of the scheme.
+    pub fn host_and_port(&self) -> String {
+        let host = self.0.host().unwrap_or_default().to_ascii_lowercase();
+        let default = if self.is_https() { 443 } else { 80 };
+        match self.port() {
+            port if port == default => host,
+            port => format!("{host}:{port}"),
+        }
+    }
+
+    /// Returns true if the host is this machine.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.host();
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+    }
+
+    /// The whole URL with its query, which can contain a token.
+    pub fn expose(&self) -> String {
+        self.0.to_string()
+    }
+
     /// Returns true if both URLs have the same scheme, host and port.
     pub fn has_origin_of(&self, other: &Url) -> bool {
         self.scheme() == other.scheme()
@@ -202,6 +224,26 @@ mod tests {
         }
         for reference in ["file:///etc/passwd", "javascript:x", "//", "https://"] {
             assert!(base.join(reference).is_err(), "{reference}");
+        }
+    }
+
+    #[test]
+    fn host_has_the_port_unless_it_is_the_default() {
+        for (text, expected) in [
+            ("https://H.example:443/a", "h.example"),
+            ("https://h.example:8443", "h.example:8443"),
+            ("http://h.example:80/", "h.example"),
+            ("https://[::1]:99/", "[::1]:99"),
+        ] {
+            assert_eq!(url(text).host_and_port(), expected);
+        }
+        for (text, expected) in [
+            ("http://LOCALHOST:1/", true),
+            ("http://127.0.0.2/", true),
+            ("http://[::1]:9/", true),
+            ("http://localhost.example/", false),
+        ] {
+            assert_eq!(url(text).is_loopback(), expected, "{text}");
         }
     }
 

@@ -89,7 +89,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     let mut requirements = session.requirements(&project, state.as_ref());
     test::add_requirements(session, &options.test_directory, &mut requirements);
     let config = session.cli_config()?;
-    let mut sources = session.sources(config)?;
+    let mut sources = session.network_sources(config)?;
     if !options.plugin_dirs.is_empty() {
         sources = sources.from_plugin_dirs(&options.plugin_dirs);
     }
@@ -222,15 +222,7 @@ fn write_locks(
                       the \"-lockfile=readonly\" flag.";
         return Err(Diagnostic::new(summary, detail).into());
     }
-    std::fs::write(session.at(LOCK_FILE), after.to_text()).map_err(|error| {
-        Diagnostic::new(
-            Summary::LOCK_FILE_SAVE,
-            format!(
-                "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the \
-                 directory that it is in."
-            ),
-        )
-    })?;
+    save_locks(session, after)?;
     let change = match (exists, after.providers == before.providers) {
         (false, _) if after.providers.is_empty() => LockFileChange::CreatedForModules,
         (false, _) => LockFileChange::Created,
@@ -239,4 +231,15 @@ fn write_locks(
     };
     session.view.notice(&Notice::LockFile(change));
     Ok(())
+}
+
+/// Writes the lock file.
+pub(crate) fn save_locks(session: &Session, locks: &Locks) -> Result<(), Failure> {
+    std::fs::write(session.at(LOCK_FILE), locks.to_text()).map_err(|error| {
+        let detail = format!(
+            "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the \
+             directory that it is in."
+        );
+        Diagnostic::new(Summary::LOCK_FILE_SAVE, detail).into()
+    })
 }

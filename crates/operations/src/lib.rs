@@ -43,6 +43,7 @@ pub mod plan;
 pub mod planned;
 pub mod prepare;
 mod private_file;
+pub mod provider_packages;
 pub mod requirements;
 pub mod root_system;
 mod schema_cache;

@@ -18,7 +18,9 @@ use hir::{
     statics::{self, LocalBackend},
     unsupported,
 };
-use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
+use packages::{
+    CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Network, Platform, hosts::HostCredentials,
+};
 use plugin::Processes;
 use project::{Project, UnsetProject};
 use values::{Budget, Str, budget};
@@ -281,19 +283,25 @@ impl Session {
         if called_in == self.system.base_directory() { path } else { called_in.join(path) }
     }
 
-    fn read_cli_config(&self) -> Result<CliConfig, Failure> {
-        let variable = |name: &str| self.system.variable(name);
+    fn config_environment<'a>(
+        &self,
+        variable: &'a dyn Fn(&str) -> Option<String>,
+    ) -> ConfigEnvironment<'a> {
         let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-        let environment = ConfigEnvironment {
+        ConfigEnvironment {
             // The only file whose path is resolved before `-chdir` is applied.
             config_file: path("TF_CLI_CONFIG_FILE")
                 .or_else(|| path("TERRAFORM_CONFIG"))
                 .map(|it| self.as_called(it)),
             home: path("HOME"),
             xdg_config_home: path("XDG_CONFIG_HOME"),
-            variable: &variable,
-        };
-        let (config, problems) = CliConfig::load(&environment);
+            variable,
+        }
+    }
+
+    fn read_cli_config(&self) -> Result<CliConfig, Failure> {
+        let variable = |name: &str| self.system.variable(name);
+        let (config, problems) = CliConfig::load(&self.config_environment(&variable));
         let diagnostics: Vec<Diagnostic> = problems
             .into_iter()
             .map(|problem| match problem.is_error {
@@ -325,7 +333,25 @@ impl Session {
         http_client::Client::new(config)
     }
 
-    /// All sources of providers.
+    /// All sources of providers, with access to network mirrors.
+    pub(crate) fn network_sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
+        let client = self.http_client();
+        let credentials = Arc::new(self.host_credentials(config));
+        Ok(self.sources(config)?.with_network(Network { client, credentials }))
+    }
+
+    /// The tokens of hosts.
+    pub(crate) fn host_credentials(&self, config: &CliConfig) -> HostCredentials {
+        let variable = |name: &str| self.system.variable(name);
+        HostCredentials::new(
+            config,
+            &self.config_environment(&variable),
+            &self.system.variables("TF_TOKEN_"),
+            self.child_environment.withheld_from_git(),
+        )
+    }
+
+    /// All sources of providers on this machine.
     pub fn sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
         let executable = self.own_executable()?;
         let bundled = providers::bundled()

@@ -5,7 +5,7 @@ use std::fmt;
 use db::{Diagnostic, Sources};
 use engine::{EventSink, LogLevel, Operation, Redactor};
 use hir::item::Variable;
-use packages::InstallEvent;
+use packages::{InstallEvent, LockEvent, MirrorEvent};
 
 /// Shows an operation to its caller: as text on a terminal, as JSON, or not at all.
 pub trait View: Send + Sync {
@@ -133,6 +133,15 @@ pub enum Notice<'a> {
     Provider(&'a InstallEvent),
     /// The dependency lock file was written.
     LockFile(LockFileChange),
+    /// A step of `providers lock`.
+    Lock(&'a LockEvent),
+    /// `providers lock` succeeded.
+    ProvidersLocked {
+        /// True if the lock file changed.
+        is_changed: bool,
+    },
+    /// A step of `providers mirror`.
+    Mirror(&'a MirrorEvent),
     /// `init` succeeded.
     Initialized,
     /// Many or large temporary files are saved with a plan, which takes time.

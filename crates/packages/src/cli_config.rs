@@ -24,6 +24,19 @@ pub struct CliConfig {
     pub installation: Option<Vec<InstallationMethod>>,
     /// Tokens by host.
     pub credentials: BTreeMap<String, Token>,
+    /// The program that stores the tokens of all other hosts.
+    pub credentials_helper: Option<CredentialsHelper>,
+    /// The services of hosts that are not asked for them, by host.
+    pub services: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+}
+
+/// The setting `credentials_helper`: a program `terraform-credentials-NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialsHelper {
+    /// The name.
+    pub name: String,
+    /// The arguments before the name of the action.
+    pub arguments: Vec<String>,
 }
 
 /// An installation method, and the providers that it applies to.
@@ -47,6 +60,8 @@ pub enum MethodKind {
     },
     NetworkMirror {
         url: String,
+        /// True if the hashes of packages for other platforms are locked, too.
+        trusts_all_hashes: bool,
     },
     OciMirror {
         repository_template: String,
@@ -147,6 +162,13 @@ impl CliConfig {
         self.plugin_cache_dir = self.plugin_cache_dir.take().or(other.plugin_cache_dir);
         self.cache_may_break_locks |= other.cache_may_break_locks;
         self.credentials.extend(other.credentials);
+        self.services.extend(other.services);
+        if other.credentials_helper.is_some() {
+            if self.credentials_helper.is_some() {
+                problems.push(ConfigProblem::error(decode::ONE_HELPER, ""));
+            }
+            self.credentials_helper = other.credentials_helper;
+        }
         if other.installation.is_none() {
             return;
         }
@@ -159,6 +181,22 @@ impl CliConfig {
     }
 }
 
+impl ConfigEnvironment<'_> {
+    /// The directory for settings that the program itself writes: `~/.terraform.d`, or `opentofu` below
+    /// `XDG_CONFIG_HOME` if the former does not exist. `None` if neither variable is set.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        let of_home = self.home.as_ref().map(|it| it.join(".terraform.d"));
+        match of_home {
+            Some(directory) if directory.exists() => Some(directory),
+            of_home => self.xdg_directory().or(of_home),
+        }
+    }
+
+    fn xdg_directory(&self) -> Option<PathBuf> {
+        Some(self.xdg_config_home.as_ref()?.join("opentofu"))
+    }
+}
+
 impl InstallationMethod {
     /// Returns true if the method applies to a provider.
     pub fn serves(&self, source: &ProviderSource) -> bool {
@@ -168,6 +206,11 @@ impl InstallationMethod {
 }
 
 impl Token {
+    /// Takes a token that a host issued.
+    pub(crate) fn new(text: impl Into<String>) -> Token {
+        Token(text.into())
+    }
+
     /// Returns the token, for the header of a request.
     pub fn expose(&self) -> &str {
         &self.0
@@ -204,7 +247,7 @@ fn files(environment: &ConfigEnvironment<'_>, problems: &mut Vec<ConfigProblem>)
         return Vec::new();
     }
     let home = environment.home.as_deref();
-    let xdg = environment.xdg_config_home.as_ref().map(|it| it.join("opentofu"));
+    let xdg = environment.xdg_directory();
     let mains = [
         home.map(|it| it.join(".tofurc")),
         home.map(|it| it.join(".terraformrc")),

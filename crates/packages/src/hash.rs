@@ -146,7 +146,7 @@ fn directory_stamp(root: &Path) -> Result<String, HashError> {
 }
 
 /// Returns all files below a directory by their names with slashes, in byte order.
-fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashError> {
+pub(crate) fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashError> {
     let mut files = BTreeMap::new();
     let mut pending = vec![(String::new(), root.to_owned())];
     while let Some((prefix, directory)) = pending.pop() {

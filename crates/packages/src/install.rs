@@ -12,6 +12,7 @@ use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
 use crate::platform::Platform;
+use crate::retrieve::{Authentication, Retrieved, find, unreachable_remote};
 use crate::sources::{Available, BundledProvider, PackageLocation, Sources};
 
 /// The inputs of an installation.
@@ -56,7 +57,7 @@ pub enum InstallEvent {
     Finding(ProviderSource, VersionConstraint),
     Installing(ProviderSource, Version),
     InstallingToCache(ProviderSource, Version),
-    Installed(ProviderSource, Version),
+    Installed(ProviderSource, Version, Authentication),
     AlreadyInstalled(ProviderSource, Version),
     AlreadyInCache(ProviderSource, Version),
     FromCache(ProviderSource, Version),
@@ -97,8 +98,8 @@ impl fmt::Display for InstallEvent {
                     it.for_display()
                 )
             }
-            Self::Installed(it, version) => {
-                write!(f, "- Installed {} v{version} (unauthenticated)", it.for_display())
+            Self::Installed(it, version, evidence) => {
+                write!(f, "- Installed {} v{version} ({evidence})", it.for_display())
             }
             Self::AlreadyInstalled(it, version) => {
                 write!(f, "- Using previously-installed {} v{version}", it.for_display())
@@ -248,11 +249,8 @@ async fn select(
             None
         }
     };
-    let available = {
-        let (sources, source) = (request.sources.clone(), source.clone());
-        let platform = request.platform.clone();
-        blocking(move || sources.available(&source, &platform)).await
-    };
+    let available = request.sources.available(source, request.platform, version.as_ref()).await;
+    let available = available.map_err(failed)?;
     let version = match version {
         Some(version) => version,
         None => newest(source, constraint, &available, request.platform).map_err(failed)?,
@@ -312,7 +310,7 @@ fn select_builtin(
     Err(InstallError::Builtin { source_addr: source.clone(), cause: cause.to_owned() })
 }
 
-fn locked_out(
+pub(crate) fn locked_out(
     source: &ProviderSource,
     version: &Version,
     constraint: &VersionConstraint,
@@ -325,7 +323,7 @@ fn locked_out(
 }
 
 /// Returns the newest version that the constraint allows and that has a package for the platform.
-fn newest(
+pub(crate) fn newest(
     source: &ProviderSource,
     constraint: &VersionConstraint,
     available: &Available,
@@ -347,16 +345,8 @@ fn newest(
             constraint.canonical()
         ));
     }
-    let searched: String =
-        available.searched.iter().map(|it| format!("\n  - {}", it.display())).collect();
+    let searched: String = available.searched.iter().map(|it| format!("\n  - {it}")).collect();
     Err(format!("provider {source} was not found in any of the search locations\n{searched}"))
-}
-
-fn unreachable_remote(source: &ProviderSource, remote: &str) -> String {
-    format!(
-        "no mirror on this machine has {source}, and this build of Mayfly does not download from \
-         {remote}; put the package into a directory that a filesystem_mirror in the CLI configuration names"
-    )
 }
 
 /// Installs the selected package if necessary, and checks that it is the locked one. The error is a sentence
@@ -378,23 +368,23 @@ async fn install_one(
             Some(cache) => install_by_cache(request, selection, cache, &locked, &events).await?,
             None => {
                 events.emit(InstallEvent::Installing(source.clone(), version.clone()));
-                Some(fetch(selection, &target, &locked, &events).await?)
+                Some(fetch(request, selection, &target, &locked, &events).await?)
             }
         }
     };
-    let hashes = locked.into_iter().chain(found).collect();
+    let hashes = locked.into_iter().chain(found.unwrap_or_default()).collect();
     Ok(ProviderLock { version: version.clone(), constraints: constraint.clone(), hashes })
 }
 
-/// Installs the package to the cache if necessary, and links to it. Returns the hash if the package is new.
+/// Installs the package to the cache if necessary, and links to it. Returns the hashes if the package is new.
 async fn install_by_cache(
     request: &InstallRequest<'_>,
     selection: &Selection,
     cache: &Path,
     locked: &BTreeSet<Hash>,
     events: &Events<InstallEvent>,
-) -> Result<Option<Hash>, String> {
-    let Selection { source, version, .. } = selection;
+) -> Result<Option<BTreeSet<Hash>>, String> {
+    let Selection { source, version, available, .. } = selection;
     let cached = package_dir(cache, source, version, request.platform);
     let _held = lock_cached(&cached, cache, events).await?;
     let found = if is_usable(&cached, source, locked).await {
@@ -408,12 +398,13 @@ async fn install_by_cache(
         Some(match is_trusted {
             true => {
                 // OpenTofu also searches the sources here; a package that no source has must not be locked.
-                package_of(source, version, &selection.available)?;
+                find(request.sources, source, version, request.platform, available).await?;
                 let hash = hash_of_directory(&cached).await.map_err(|it| it.to_string())?;
-                events.emit(InstallEvent::Installed(source.clone(), version.clone()));
-                hash
+                let evidence = Authentication::Unauthenticated;
+                events.emit(InstallEvent::Installed(source.clone(), version.clone(), evidence));
+                BTreeSet::from([hash])
             }
-            false => fetch(selection, &cached, locked, events).await?,
+            false => fetch(request, selection, &cached, locked, events).await?,
         })
     };
     events.emit(InstallEvent::FromCache(source.clone(), version.clone()));
@@ -456,36 +447,25 @@ async fn lock_cached(
     blocking(move || file.lock().map(|()| file)).await.map_err(failed)
 }
 
-/// Installs the package from its source and returns its hash.
+/// Installs the package from its source and returns its hashes.
 async fn fetch(
+    request: &InstallRequest<'_>,
     selection: &Selection,
     target: &Path,
     locked: &BTreeSet<Hash>,
     events: &Events<InstallEvent>,
-) -> Result<Hash, String> {
+) -> Result<BTreeSet<Hash>, String> {
     let Selection { source, version, available, .. } = selection;
-    let location = package_of(source, version, available)?;
-    let hash = verified_hash(source, version, location, locked).await?;
+    let offered = find(request.sources, source, version, request.platform, available).await?;
+    let retrieved = offered.retrieve().await?;
+    let hash = verified_hash(source, version, &retrieved.location, locked).await?;
+    let Retrieved { location, told, authentication, .. } = &retrieved;
     let (from, to) = (location.clone(), target.to_owned());
     let placed = blocking(move || package::place(&from, &to)).await;
     placed.map_err(|it| it.to_string())?;
     executable(target, source).await?;
-    events.emit(InstallEvent::Installed(source.clone(), version.clone()));
-    Ok(hash)
-}
-
-fn package_of<'a>(
-    source: &ProviderSource,
-    version: &Version,
-    available: &'a Available,
-) -> Result<&'a PackageLocation, String> {
-    match (available.packages.get(version), available.remotes.first()) {
-        (Some(location), _) => Ok(location),
-        (None, Some(remote)) => Err(unreachable_remote(source, remote)),
-        (None, None) => Err(format!(
-            "provider {source} {version} is not available in any of the search locations"
-        )),
-    }
+    events.emit(InstallEvent::Installed(source.clone(), version.clone(), *authentication));
+    Ok(told.iter().cloned().chain([hash]).collect())
 }
 
 /// Returns true if the directory holds a package with an executable whose hash is in the lock file. Only such a
@@ -531,4 +511,4 @@ async fn verified_hash(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

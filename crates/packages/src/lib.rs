@@ -23,26 +23,33 @@
 mod blocking;
 mod cli_config;
 pub mod fuzz;
+mod go_json;
 mod hash;
+pub mod hosts;
 mod install;
 mod literal;
 mod locate;
+mod lock_platforms;
 mod locks;
+mod mirror;
 mod modules;
 mod package;
 mod platform;
+mod retrieve;
 mod sources;
 
 pub use cli_config::{
-    CliConfig, ConfigEnvironment, ConfigProblem, InstallationMethod, MethodKind, ProviderPattern,
-    Token,
+    CliConfig, ConfigEnvironment, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind,
+    ProviderPattern, Token,
 };
 pub use hash::{
     Hash, HashError, hash_of_directory, hash_of_zip, hash_of_zip_contents, stamp_of_directory,
 };
 pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install};
-pub use locate::{HashPackage, LocateError, LocateRequest, Located, locate};
+pub use locate::{HashPackage, LocateError, LocateRequest, Located, check_locks, locate};
+pub use lock_platforms::{LockError, LockEvent, LockRequest, NewHashes, lock_platforms};
 pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
+pub use mirror::{MirrorError, MirrorEvent, MirrorRequest, MirrorStep, SelectedBy, mirror};
 pub use modules::{
     Alteration, Contents, FetchError, Git, LockedPackage, ManifestError, ModuleEvent,
     ModuleInstallError, ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot,
@@ -50,4 +57,5 @@ pub use modules::{
 };
 pub use package::PackageError;
 pub use platform::Platform;
-pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};
+pub use retrieve::Authentication;
+pub use sources::{BundledProvider, ImpliedMirrors, Network, PackageLocation, Sources};

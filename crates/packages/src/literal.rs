@@ -9,6 +9,7 @@
 mod scan;
 
 use scan::{Scanner, Token};
+use serde_json::Value;
 
 /// A position in the text, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +71,27 @@ impl Literal {
         match self {
             Self::Object(body) => Some(body),
             _ => None,
+        }
+    }
+
+    /// Converts the value to JSON. The labels of a block become nested objects.
+    pub(crate) fn to_json(&self) -> Value {
+        match self {
+            Self::String(text) => Value::String(text.clone()),
+            Self::Number(text) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
+            }
+            Self::Bool(it) => Value::Bool(*it),
+            Self::Null => Value::Null,
+            Self::List(items) => items.iter().map(Self::to_json).collect(),
+            Self::Object(body) => body
+                .iter()
+                .map(|item| {
+                    let nest = |value, label: &String| Value::from_iter([(label.clone(), value)]);
+                    let value = item.labels.iter().rev().fold(item.value.to_json(), nest);
+                    (item.name.clone(), value)
+                })
+                .collect(),
         }
     }
 

@@ -146,6 +146,30 @@ pub async fn locate(
     }
 }
 
+/// Checks that the lock file has a suitable version of each required provider.
+///
+/// # Errors
+/// Returns [`LocateError::Inconsistent`] otherwise.
+pub fn check_locks(
+    requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+    locks: &Locks,
+    sources: &Sources,
+) -> Result<(), LocateError> {
+    let (mut problems, mut needs_upgrade) = (Vec::new(), false);
+    for (source, constraint) in requirements.iter().filter(|it| !it.0.is_builtin()) {
+        if let Err(NotChosen::Lock { problem, is_changed }) =
+            choose_locked(locks, sources, source, constraint)
+        {
+            needs_upgrade |= is_changed;
+            problems.push(format!("provider {source}: {problem}"));
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(LocateError::Inconsistent { problems, needs_upgrade }),
+    }
+}
+
 enum Choice<'a> {
     Ready(Located),
     Locked(&'a ProviderLock),
@@ -174,7 +198,16 @@ async fn choose<'a>(
         let executable = executable.map_err(NotChosen::Override)?;
         return Ok(Choice::Ready(Located::Overridden { executable }));
     }
-    if let Some(lock) = request.locks.providers.get(source) {
+    choose_locked(request.locks, request.sources, source, constraint)
+}
+
+fn choose_locked<'a>(
+    locks: &'a Locks,
+    sources: &Sources,
+    source: &ProviderSource,
+    constraint: &VersionConstraint,
+) -> Result<Choice<'a>, NotChosen> {
+    if let Some(lock) = locks.providers.get(source) {
         if constraint.allows_provider(&lock.version) {
             return Ok(Choice::Locked(lock));
         }
@@ -185,7 +218,7 @@ async fn choose<'a>(
         );
         return Err(NotChosen::Lock { problem, is_changed: true });
     }
-    match request.sources.bundled(source) {
+    match sources.bundled(source) {
         Some(bundled) if constraint.allows_provider(&bundled.version) => {
             Ok(Choice::Ready(Located::Bundled {
                 version: bundled.version.clone(),
@@ -196,7 +229,7 @@ async fn choose<'a>(
         _ => {
             let mut problem =
                 "required by this configuration but no version is selected".to_owned();
-            if let Some(hint) = bundled_hint(request.sources, source, constraint) {
+            if let Some(hint) = bundled_hint(sources, source, constraint) {
                 problem = format!("{problem}. {hint}");
             }
             Err(NotChosen::Lock { problem, is_changed: false })

@@ -9,7 +9,7 @@ use addr::{ProviderSource, Version};
 
 use crate::hash::open_zip;
 use crate::platform::Platform;
-use crate::sources::PackageLocation;
+use crate::sources::{PackageLocation, provider_folder};
 
 /// The size limit of an unpacked package.
 const MAX_UNPACKED: u64 = 16 << 30;
@@ -41,9 +41,7 @@ pub(crate) fn package_dir(
     version: &Version,
     platform: &Platform,
 ) -> PathBuf {
-    let parts = [&*source.host, &*source.namespace, &*source.type_name];
-    let folder = parts.iter().fold(root.to_owned(), |path, part| path.join(part));
-    folder.join(version.to_string()).join(platform.to_string())
+    provider_folder(root, source).join(version.to_string()).join(platform.to_string())
 }
 
 /// Finds the plugin executable in a package: `terraform-provider-TYPE`, with or without `_v1.2.3_x5`.
@@ -56,14 +54,28 @@ pub(crate) fn executable_in(
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let rest = name.strip_prefix(&wanted);
-        if rest.is_some_and(|it| it.is_empty() || it.starts_with('_') || it == ".exe")
-            && entry.path().is_file()
-        {
+        if is_plugin(&name, &wanted) && entry.path().is_file() {
             found.push(entry.path());
         }
     }
     found.into_iter().min().ok_or(PackageError::NoExecutable(wanted))
+}
+
+/// Returns true if a file is a provider's plugin.
+fn is_plugin(name: &str, wanted: &str) -> bool {
+    let rest = name.strip_prefix(wanted);
+    rest.is_some_and(|it| it.is_empty() || it.starts_with('_') || it == ".exe")
+}
+
+/// Checks that a packed package has a plugin executable.
+pub(crate) fn executable_in_archive(
+    archive: &Path,
+    source: &ProviderSource,
+) -> Result<(), PackageError> {
+    let wanted = format!("terraform-provider-{}", source.type_name);
+    let zip = open_zip(archive).map_err(fault("open", archive))?;
+    let has_plugin = zip.file_names().flatten().any(|it| is_plugin(&it, &wanted));
+    if has_plugin { Ok(()) } else { Err(PackageError::NoExecutable(wanted)) }
 }
 
 /// Installs a package: a directory is linked, or copied where links are not possible; a zip file is unpacked.

@@ -1,13 +1,19 @@
 //! The sources of provider packages, and a search for the available packages.
 
+mod network_mirror;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version};
 
+use crate::blocking::blocking;
 use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
 use crate::platform::Platform;
+
+pub use network_mirror::Network;
+pub(crate) use network_mirror::{NetworkMirror, RemotePackage};
 
 /// All sources of providers.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +23,8 @@ pub struct Sources {
     pub overrides: BTreeMap<ProviderSource, PathBuf>,
     /// Providers that are bundled with this program and run as plugins.
     pub bundled: Vec<BundledProvider>,
+    /// The access to network mirrors. Without it, only the mirrors on this machine are searched.
+    network: Option<Network>,
 }
 
 /// A provider whose plugin is this program itself or an executable beside it.
@@ -40,7 +48,7 @@ pub struct ImpliedMirrors {
     pub directories: Vec<PathBuf>,
 }
 
-/// The location of one package.
+/// The location of one package on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackageLocation {
     Directory(PathBuf),
@@ -48,17 +56,31 @@ pub enum PackageLocation {
     Archive(PathBuf),
 }
 
+/// A place from which a package can be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PackageSource {
+    Local(PackageLocation),
+    /// A network mirror, which may lack the package for this platform.
+    Mirror(NetworkMirror),
+}
+
 /// The available packages of one provider.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Available {
-    /// The packages for the requested platform.
-    pub(crate) packages: BTreeMap<Version, PackageLocation>,
+    /// The sources of the packages for the requested platform, in the order of the installation methods.
+    pub(crate) packages: BTreeMap<Version, Vec<PackageSource>>,
     /// The versions that exist only for other platforms.
     pub(crate) elsewhere: BTreeSet<Version>,
     /// The mirrors that were searched.
-    pub(crate) searched: Vec<PathBuf>,
+    pub(crate) searched: Vec<String>,
     /// The sources that would require network access.
     pub(crate) remotes: Vec<String>,
+}
+
+impl Available {
+    fn add(&mut self, version: Version, source: PackageSource) {
+        self.packages.entry(version).or_default().push(source);
+    }
 }
 
 impl Sources {
@@ -72,7 +94,23 @@ impl Sources {
             Some(methods) => methods.clone(),
             None => implied_methods(&implied.directories),
         };
-        Self { methods, overrides: config.dev_overrides.clone(), bundled }
+        Self { methods, overrides: config.dev_overrides.clone(), bundled, network: None }
+    }
+
+    /// Returns the sources with access to network mirrors.
+    pub fn with_network(self, network: Network) -> Self {
+        Self { network: Some(network), ..self }
+    }
+
+    /// Returns the sources with only this network mirror as installation method.
+    ///
+    /// # Errors
+    /// Returns a sentence fragment if the URL is not one of `https`.
+    pub fn from_network_mirror(&self, url: &str) -> Result<Self, String> {
+        NetworkMirror::new(url, false)?;
+        let kind = MethodKind::NetworkMirror { url: url.to_owned(), trusts_all_hashes: false };
+        let method = InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() };
+        Ok(Self { methods: vec![method], ..self.clone() })
     }
 
     /// Returns the sources with only these directories (`-plugin-dir`) as installation methods.
@@ -86,21 +124,35 @@ impl Sources {
         self.bundled.iter().find(|it| it.source == *source)
     }
 
+    /// The access to network mirrors.
+    pub(crate) fn network(&self) -> Option<&Network> {
+        self.network.as_ref()
+    }
+
     /// Searches all methods that apply to the provider. If several have a version, the package of the first one is
-    /// used.
-    pub(crate) fn available(&self, source: &ProviderSource, platform: &Platform) -> Available {
+    /// used. Network mirrors are not asked for the versions that they have if only `wanted` matters.
+    ///
+    /// # Errors
+    /// Returns a sentence fragment if a network mirror cannot be asked.
+    pub(crate) async fn available(
+        &self,
+        source: &ProviderSource,
+        platform: &Platform,
+        wanted: Option<&Version>,
+    ) -> Result<Available, String> {
         let mut available = Available::default();
         for method in self.methods.iter().filter(|it| it.serves(source)) {
             match &method.kind {
                 MethodKind::FilesystemMirror { path } => {
-                    available.searched.push(path.clone());
-                    search(path, source, platform, &mut available);
+                    available.searched.push(path.display().to_string());
+                    available = add_found(path.clone(), source, platform, available).await;
+                }
+                MethodKind::NetworkMirror { url, trusts_all_hashes } => {
+                    let mirror = NetworkMirror::new(url, *trusts_all_hashes)?;
+                    self.add_mirrored(mirror, source, wanted, &mut available).await?;
                 }
                 MethodKind::Direct => {
                     available.remotes.push(format!("the registry {}", source.host))
-                }
-                MethodKind::NetworkMirror { url } => {
-                    available.remotes.push(format!("the network mirror {}", without_secrets(url)))
                 }
                 MethodKind::OciMirror { repository_template } => {
                     let shown = without_secrets(repository_template);
@@ -109,12 +161,48 @@ impl Sources {
             }
         }
         available.elsewhere.retain(|it| !available.packages.contains_key(it));
-        available
+        Ok(available)
+    }
+
+    async fn add_mirrored(
+        &self,
+        mirror: NetworkMirror,
+        source: &ProviderSource,
+        wanted: Option<&Version>,
+        available: &mut Available,
+    ) -> Result<(), String> {
+        let Some(network) = &self.network else {
+            available.remotes.push(format!("the network mirror {mirror}"));
+            return Ok(());
+        };
+        let versions = match wanted {
+            Some(version) => BTreeSet::from([version.clone()]),
+            None => mirror.versions(network, source).await?,
+        };
+        for version in versions {
+            available.add(version, PackageSource::Mirror(mirror.clone()));
+        }
+        available.searched.push(format!("provider mirror at {mirror}"));
+        Ok(())
     }
 }
 
+async fn add_found(
+    mirror: PathBuf,
+    source: &ProviderSource,
+    platform: &Platform,
+    mut available: Available,
+) -> Available {
+    let (source, platform) = (source.clone(), platform.clone());
+    let search = move || {
+        search(&mirror, &source, &platform, &mut available);
+        available
+    };
+    blocking(search).await
+}
+
 /// Removes user, password and query from a URL, because they may be secret.
-fn without_secrets(url: &str) -> String {
+pub(crate) fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -157,7 +245,7 @@ fn providers_in(mirror: &Path) -> Vec<ProviderSource> {
 /// Finds the packages of one provider in a mirror, both unpacked (`VERSION/OS_ARCH/`) and packed
 /// (`terraform-provider-TYPE_VERSION_OS_ARCH.zip`). Links are followed at every level.
 fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available: &mut Available) {
-    let folder = mirror.join(&*source.host).join(&*source.namespace).join(&*source.type_name);
+    let folder = provider_folder(mirror, source);
     let mut found = BTreeMap::new();
     for path in entries(&folder) {
         let name = name_of(&path);
@@ -180,8 +268,27 @@ fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available
         }
     }
     for (version, location) in found {
-        available.packages.entry(version).or_insert(location);
+        available.add(version, PackageSource::Local(location));
     }
+}
+
+/// All packed packages in a mirror: the archives with their version and platform, by provider.
+pub(crate) fn archives_in(
+    mirror: &Path,
+) -> BTreeMap<ProviderSource, BTreeMap<(Version, Platform), PathBuf>> {
+    let providers = providers_in(mirror).into_iter().map(|source| {
+        let folder = provider_folder(mirror, &source);
+        let archives = entries(&folder).into_iter().filter(|it| it.is_file());
+        let archives =
+            archives.filter_map(|it| Some((packed_name(&name_of(&it), &source.type_name)?, it)));
+        (source.clone(), archives.collect())
+    });
+    providers.collect()
+}
+
+/// The directory of a mirror that has the packages of a provider.
+pub(crate) fn provider_folder(mirror: &Path, source: &ProviderSource) -> PathBuf {
+    mirror.join(&*source.host).join(&*source.namespace).join(&*source.type_name)
 }
 
 fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {

@@ -85,16 +85,23 @@ impl Command {
             }
             Command::State { command } => command.common(),
             Command::Workspace { command } | Command::Env { command } => command.common(),
-            Command::Providers(ProvidersArgs {
-                command: Some(ProvidersCommand::Schema(it)),
-                ..
-            }) => Common::with(&it.view, &mut it.vars),
+            Command::Providers(ProvidersArgs { command: Some(command), .. }) => command.common(),
             Command::Providers(it) => Common::with(&it.view, &mut it.vars),
             Command::Metadata { command: MetadataCommand::Functions(it) } => Common::new(&it.view),
             Command::Version(it) => Common::new(&it.view),
             Command::Lsp(_) => Common::new(&ViewArgs::default()),
             Command::ForceUnlock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Explain(it) => Common::new(&it.view),
+        }
+    }
+}
+
+impl ProvidersCommand {
+    fn common(&mut self) -> Common<'_> {
+        match self {
+            ProvidersCommand::Schema(it) => Common::with(&it.view, &mut it.vars),
+            ProvidersCommand::Lock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            ProvidersCommand::Mirror(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
         }
     }
 }

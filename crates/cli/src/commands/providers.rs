@@ -1,10 +1,11 @@
-//! The commands `providers` and `providers schema`.
+//! The commands `providers` and those below it.
 
 use std::collections::BTreeMap;
 
 use db::{Diagnostic, Summary};
 
 use operations::{
+    provider_packages::{self, LockOptions},
     requirements::{self, ModuleRequirements},
     session::Failure,
     store,
@@ -12,7 +13,7 @@ use operations::{
 use render::TreeNode;
 
 use crate::{
-    args::{ProvidersArgs, ProvidersCommand, ProvidersSchemaArgs},
+    args::{ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs},
     exit::Exit,
     session::CommandSession,
 };
@@ -21,8 +22,25 @@ use crate::{
 pub(crate) fn run(session: &CommandSession, args: &ProvidersArgs) -> Result<Exit, Failure> {
     match &args.command {
         Some(ProvidersCommand::Schema(args)) => schema(session, args),
+        Some(ProvidersCommand::Lock(args)) => lock(session, args),
+        Some(ProvidersCommand::Mirror(args)) => {
+            provider_packages::mirror(session, &args.directory, &args.platform)?;
+            Ok(Exit::Success)
+        }
         None => tree(session),
     }
+}
+
+/// Runs `providers lock`: adds checksums to the lock file.
+fn lock(session: &CommandSession, args: &ProvidersLockArgs) -> Result<Exit, Failure> {
+    let options = LockOptions {
+        providers: &args.providers,
+        platforms: &args.platform,
+        fs_mirror: args.fs_mirror.as_deref(),
+        net_mirror: args.net_mirror.as_deref(),
+    };
+    provider_packages::lock(session, &options)?;
+    Ok(Exit::Success)
 }
 
 /// Prints the tree of requirements.

@@ -231,6 +231,8 @@ pages! {
     ProviderDoesNotEnd "provider-does-not-end",
     ProviderForEachWithoutAlias "provider-for-each-without-alias",
     ProviderInstall "provider-install",
+    ProviderLocking "provider-locking",
+    ProviderMirror "provider-mirror",
     ProviderReplaced "provider-replaced",
     ProviderReturnedSecret "provider-returned-secret",
     ProviderSchema "provider-schema",

@@ -26,19 +26,19 @@ use crate::bench::{Bench, Run};
 
 const MODULE: &str = "output \"where\" {\n  value = path.module\n}\n";
 
-/// The answers of a server by path. `PORT` in an answer becomes the port of the server.
-type Pages = BTreeMap<&'static str, Vec<u8>>;
+/// The answers of a server by path. `PORT` in an answer that is text becomes the port of the server.
+pub(crate) type Pages = BTreeMap<String, Vec<u8>>;
 
 /// A web server on the loopback interface, for the rest of the test process. It closes each connection after its
 /// answer and says so; otherwise a client may send its next request into the closing connection.
-struct Server {
-    port: u16,
+pub(crate) struct Server {
+    pub(crate) port: u16,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     /// Starts a server with a certificate for `localhost`. Writes the certificate of its authority to `ca.pem`.
-    fn start(bench: &Bench, pages: Pages) -> Server {
+    pub(crate) fn start(bench: &Bench, pages: Pages) -> Server {
         let acceptor = acceptor(bench);
         let heads = Arc::new(Mutex::new(Vec::new()));
         let seen = heads.clone();
@@ -72,7 +72,7 @@ impl Server {
         Server { port, heads }
     }
 
-    fn heads(&self) -> Vec<String> {
+    pub(crate) fn heads(&self) -> Vec<String> {
         std::mem::take(&mut *self.heads.lock().expect("no panic"))
     }
 }
@@ -101,14 +101,24 @@ fn acceptor(bench: &Bench) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.expect("a server")))
 }
 
-fn archive(text: &str) -> Vec<u8> {
+pub(crate) fn archive(text: &str) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file("vpc/main.tf", SimpleFileOptions::default()).expect("in memory");
     zip.write_all(text.as_bytes()).expect("in memory");
-    let body = zip.finish().expect("in memory").into_inner();
-    let head =
-        format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-    [head.into_bytes(), body].concat()
+    answer("application/zip", &zip.finish().expect("in memory").into_inner())
+}
+
+/// An answer with a body of this type.
+pub(crate) fn answer(content_type: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+fn pages<const N: usize>(pages: [(&str, Vec<u8>); N]) -> Pages {
+    pages.map(|(path, answer)| (path.to_owned(), answer)).into()
 }
 
 fn moved(target: &str) -> Vec<u8> {
@@ -126,15 +136,22 @@ fn call(bench: &Bench, server: &Server, place: &str) {
 
 /// `init` that trusts the authority of the server, and no other.
 fn init(bench: &Bench) -> Run {
-    let run = bench.mayfly(".", ["init"]).env("SSL_CERT_FILE", bench.path("ca.pem"));
+    trusting(bench, bench.mayfly(".", ["init"]))
+}
+
+/// A command that trusts the authority of the server, and no other.
+pub(crate) fn trusting(bench: &Bench, run: Run) -> Run {
+    let run = run.env("SSL_CERT_FILE", bench.path("ca.pem"));
     run.env("SSL_CERT_DIR", bench.path("none"))
 }
 
 #[test]
 fn module_archive_is_downloaded_and_locked() {
     let bench = Bench::new();
-    let pages = [("/moved.zip", moved("/real?sig=s1gnature")), ("/real", archive(MODULE))];
-    let server = Server::start(&bench, pages.into());
+    let server = Server::start(
+        &bench,
+        pages([("/moved.zip", moved("/real?sig=s1gnature")), ("/real", archive(MODULE))]),
+    );
     call(&bench, &server, "https://user:passw0rd@SERVER/moved.zip//vpc?token=s3cret");
     let done = init(&bench).succeeds();
     done.lacks(&["passw0rd", "s3cret", "s1gnature"]);
@@ -160,14 +177,14 @@ fn module_archive_is_downloaded_and_locked() {
 #[test]
 fn failed_download_is_an_error_at_the_module_call() {
     let bench = Bench::new();
-    let pages =
-        [("/plain.zip", moved("http://localhost:PORT/real")), ("/text.zip", moved("/text"))];
-    let mut pages = Pages::from(pages);
-    pages.insert(
-        "/text",
-        b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 4\r\n\r\ntext".to_vec(),
+    let server = Server::start(
+        &bench,
+        pages([
+            ("/plain.zip", moved("http://localhost:PORT/real")),
+            ("/text.zip", moved("/text")),
+            ("/text", answer("text/plain", b"text")),
+        ]),
     );
-    let server = Server::start(&bench, pages);
     for (place, words) in [
         ("https://user:passw0rd@SERVER/missing.zip", "the status 404 Not Found"),
         ("https://user:passw0rd@SERVER/plain.zip", "which is not encrypted"),

@@ -40,6 +40,7 @@ mod language;
 mod logs;
 mod lost_states;
 mod metadata;
+mod mirrors;
 mod modules;
 mod moves;
 mod output_style;

@@ -67,6 +67,15 @@ language::language! { rules
             PROVIDER_INSTALL Error "Failed to install provider",
             PROVIDER_QUERY Error "Failed to query available provider packages",
             BUILTIN_PROVIDER Error "Invalid dependency on built-in provider";
+        ProviderLocking "provider-locking":
+            PROVIDER_LOCKING Error "Could not retrieve providers for locking",
+            INCONSISTENT_VERSIONS Error "Inconsistent provider versions",
+            INVALID_LOCK_PROVIDER Error "Invalid provider argument",
+            INVALID_NETWORK_MIRROR Error "Invalid network mirror URL",
+            INVALID_PLATFORM Error "Invalid target platform";
+        ProviderMirror "provider-mirror":
+            MIRROR_SELECTION Error "Provider not available", MIRROR_PACKAGE Error "Provider release not available",
+            MIRROR_COPY Error "Cannot download provider release", MIRROR_INDEX Error "Failed to update indexes";
         ProviderReplaced "provider-replaced": PROVIDER_REPLACED Error "Provider was replaced";
         ProviderSchema "provider-schema": provider_schema(words) Error "{words}" as "The provider's own words";
         ProviderStart "provider-start": PROVIDER_START Error "Failed to start provider";
@@ -338,6 +347,7 @@ language::language! { rules
         ContradictingOptions "contradicting-options":
             CONTRADICTING_OPTIONS Error "Invalid combination of options",
             TARGET_AND_EXCLUDE Error "Invalid combination of arguments",
+            INSTALLATION_OPTIONS Error "Invalid installation method options",
             CONTRADICTING_MODES Error "Incompatible plan mode options",
             DESTROY_MODE Error "Invalid mode option", CONTRADICTING_REFRESH Error "Incompatible refresh options",
             REPLACE_IN_MODE Error "Unsupported plan mode";

@@ -5,11 +5,16 @@ use std::path::PathBuf;
 
 use addr::ProviderSource;
 
-use super::{CliConfig, ConfigProblem, InstallationMethod, MethodKind, ProviderPattern, Token};
+use super::{
+    CliConfig, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind, ProviderPattern,
+    Token,
+};
 use crate::literal::{self, Body, Item, Literal};
+use crate::sources::without_secrets;
 
 pub(super) const ONE_INSTALLATION: &str =
     "No more than one provider_installation block may be specified";
+pub(super) const ONE_HELPER: &str = "No more than one credentials_helper block may be specified";
 const METHOD: &str = "Invalid provider_installation method block";
 
 /// Decodes all known settings. Unknown settings at the top level are ignored, as OpenTofu does; every other
@@ -37,6 +42,17 @@ pub(super) fn decode(
                 config.cache_may_break_locks = item.value == Literal::Bool(true);
             }
             "credentials" => credentials(item, &mut config.credentials, problems),
+            "credentials_helper" if config.credentials_helper.is_some() => {
+                problems.push(ConfigProblem::error(ONE_HELPER, ""));
+            }
+            "credentials_helper" => match credentials_helper(item) {
+                Ok(helper) => config.credentials_helper = Some(helper),
+                Err(problem) => problems.push(problem),
+            },
+            "host" => match host(item) {
+                Ok((host, services)) => drop(config.services.insert(host, services)),
+                Err(problem) => problems.push(problem),
+            },
             "provider_installation" if config.installation.is_some() => {
                 problems.push(ConfigProblem::error(ONE_INSTALLATION, ""));
             }
@@ -72,6 +88,49 @@ fn credentials(
     let token = body.iter().find(|it| it.name == "token").and_then(|it| it.value.as_str());
     if let Some(token) = token {
         tokens.insert(host.to_lowercase(), Token(token.to_owned()));
+    }
+}
+
+fn credentials_helper(item: &Item) -> Result<CredentialsHelper, ConfigProblem> {
+    let invalid = |cause: &str| {
+        let detail = format!("The credentials_helper block at {} {cause}.", item.place);
+        ConfigProblem::error("Invalid credentials_helper block", detail)
+    };
+    let ([name], Some(body)) = (item.labels.as_slice(), item.value.as_body()) else {
+        return Err(invalid("must have one label, the name of the helper"));
+    };
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return Err(invalid("has a name with other characters than letters, digits and dashes"));
+    }
+    let arguments = match body.iter().find(|it| it.name == "args") {
+        Some(args) => args
+            .value
+            .as_strings()
+            .ok_or_else(|| invalid("must have a list of strings as \"args\""))?,
+        None => Vec::new(),
+    };
+    let arguments = arguments.into_iter().map(str::to_owned).collect();
+    Ok(CredentialsHelper { name: name.clone(), arguments })
+}
+
+type Services = serde_json::Map<String, serde_json::Value>;
+
+fn host(item: &Item) -> Result<(String, Services), ConfigProblem> {
+    let invalid = |cause: &str| {
+        let detail = format!("The host block at {} {cause}.", item.place);
+        ConfigProblem::error("Invalid host block", detail)
+    };
+    let ([host], Some(body)) = (item.labels.as_slice(), item.value.as_body()) else {
+        return Err(invalid("must have one label, a host name"));
+    };
+    let services = match body.iter().find(|it| it.name == "services") {
+        Some(services) => services.value.to_json(),
+        None => serde_json::Map::new().into(),
+    };
+    match services {
+        serde_json::Value::Object(services) => Ok((host.to_lowercase(), services)),
+        _ => Err(invalid("must have an object as \"services\"")),
     }
 }
 
@@ -174,7 +233,11 @@ fn method(block: &Item, body: &Body) -> Result<InstallationMethod, ConfigProblem
     };
     let kind = match name {
         "filesystem_mirror" => MethodKind::FilesystemMirror { path: location.into() },
-        "network_mirror" => MethodKind::NetworkMirror { url: location },
+        "network_mirror" => MethodKind::NetworkMirror {
+            url: network_mirror(location)?,
+            trusts_all_hashes: find("trust_all_hashes")
+                .is_some_and(|it| it.value == Literal::Bool(true)),
+        },
         "oci_mirror" => MethodKind::OciMirror { repository_template: location },
         _ => MethodKind::Direct,
     };
@@ -185,6 +248,19 @@ fn method(block: &Item, body: &Body) -> Result<InstallationMethod, ConfigProblem
         it.unwrap_or_else(|| invalid("\"exclude\" must be a list of strings".to_owned()))
     })?;
     Ok(InstallationMethod { kind, include, exclude })
+}
+
+/// Checks the URL of a network mirror, which the problem shows without secrets.
+fn network_mirror(url: String) -> Result<String, ConfigProblem> {
+    let (plain, _) = http_client::Credentials::split_from(&url);
+    if http_client::Url::parse(&plain).is_ok_and(|it| it.is_https()) {
+        return Ok(url);
+    }
+    let detail = format!(
+        "Cannot use {:?} as a URL for a network provider mirror: the mirror must be at an https: URL.",
+        without_secrets(&url)
+    );
+    Err(ConfigProblem::error("Invalid URL for provider installation source", detail))
 }
 
 /// Parses a list of patterns. The error is `None` if the argument is not a list of strings.

@@ -13,11 +13,11 @@ use crate::locate::{LocateRequest, Located, locate};
 use crate::{BundledProvider, CliConfig, ImpliedMirrors};
 
 /// A mirror, a working directory, and the inputs of an installation.
-struct Place {
+pub(crate) struct Place {
     root: TempDir,
-    sources: Sources,
-    requirements: BTreeMap<ProviderSource, VersionConstraint>,
-    locks: Locks,
+    pub(crate) sources: Sources,
+    pub(crate) requirements: BTreeMap<ProviderSource, VersionConstraint>,
+    pub(crate) locks: Locks,
     upgrade: bool,
     cache: Option<PathBuf>,
     may_break: bool,
@@ -25,12 +25,12 @@ struct Place {
     platform: Platform,
 }
 
-fn source(text: &str) -> ProviderSource {
+pub(crate) fn source(text: &str) -> ProviderSource {
     ProviderSource::parse(text).expect("an address")
 }
 
 impl Place {
-    fn new(requirements: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(requirements: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().expect("a temporary directory");
         let rc = format!(
             "provider_installation {{ filesystem_mirror {{ path = {:?} }} }}",
@@ -53,12 +53,12 @@ impl Place {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
     /// Creates an unpacked package in the mirror.
-    fn unpacked(&self, name: &str, version: &str, platform: &str) -> PathBuf {
+    pub(crate) fn unpacked(&self, name: &str, version: &str, platform: &str) -> PathBuf {
         let type_name = name.rsplit('/').next().expect("a name");
         let directory =
             self.path(&format!("mirror/registry.opentofu.org/{name}/{version}/{platform}"));
@@ -69,7 +69,7 @@ impl Place {
     }
 
     /// Creates a packed package in the mirror.
-    fn packed(&self, name: &str, version: &str, entries: &[(&str, &str)]) {
+    pub(crate) fn packed(&self, name: &str, version: &str, entries: &[(&str, &str)]) {
         let type_name = name.rsplit('/').next().expect("a name");
         let folder = self.path(&format!("mirror/registry.opentofu.org/{name}"));
         std::fs::create_dir_all(&folder).expect("writable");
@@ -135,7 +135,7 @@ impl Place {
             .map_err(|it| it.to_string().replace(&self.root.path().display().to_string(), "ROOT"))
     }
 
-    fn require(&mut self, name: &str, constraint: &str) {
+    pub(crate) fn require(&mut self, name: &str, constraint: &str) {
         let constraint = VersionConstraint::parse_provider(constraint).expect("a constraint");
         self.requirements.insert(source(name), constraint);
     }
@@ -449,9 +449,11 @@ fn sources_without_configuration_are_implied_mirrors_and_remotes() {
     place.unpacked("a/b", "1.0.0", "linux_amd64");
     let implied = ImpliedMirrors { directories: vec![place.path("mirror"), place.path("nowhere")] };
     let sources = Sources::new(&CliConfig::default(), &implied, Vec::new());
-    let available = |name| sources.available(&source(name), &place.platform);
+    let available =
+        |name| run(sources.available(&source(name), &place.platform, None)).expect("found");
     assert_eq!((available("a/b").packages.len(), available("a/b").remotes.len()), (1, 0));
     assert_eq!(available("a/c").remotes, ["the registry registry.opentofu.org"]);
-    let none = place.sources.from_plugin_dirs(&[]).available(&source("a/b"), &place.platform);
+    let none = place.sources.from_plugin_dirs(&[]);
+    let none = run(none.available(&source("a/b"), &place.platform, None)).expect("found");
     assert!(none.packages.is_empty() && none.searched.is_empty());
 }
