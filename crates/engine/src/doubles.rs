@@ -35,7 +35,7 @@ use crate::{
     graph::{NodeIx, NodeKind, template::Declared},
     resource::subject::Subject,
     schedule::Failed,
-    walk::{context::Walk, modules::ModuleRun},
+    walk::{context::Walk, modules::ModuleRun, outcome::ProviderInstance},
 };
 
 impl Walk<'_> {
@@ -69,7 +69,7 @@ impl Walk<'_> {
         &self,
         subject: &Subject,
     ) -> Result<Arc<dyn Provider>, Failed> {
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider(&subject.provider_instance()).await?;
         let Some(values) = self.double_values(subject.provider_node, subject.address()) else {
             return Ok(provider);
         };
@@ -84,12 +84,12 @@ impl Walk<'_> {
     /// Fails, after a single report, if the provider cannot be started or configured.
     pub(crate) async fn ephemeral_provider(
         &self,
-        node: NodeIx,
+        instance: &ProviderInstance,
         address: &ResourceInstance,
     ) -> Result<Arc<dyn Provider>, Failed> {
-        let provider = self.provider(node).await?;
-        let values = self.double_values(node, address);
-        let schemas = self.schemas(&self.provider_ref(node).source);
+        let provider = self.provider(instance).await?;
+        let values = self.double_values(instance.node, address);
+        let schemas = self.schemas(&self.provider_ref(instance.node).source);
         let type_name = address.resource.type_name.as_str();
         let schema = schemas.and_then(|it| it.of_mode(ResourceMode::Ephemeral, type_name));
         Ok(match values.zip(schema) {

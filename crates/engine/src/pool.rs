@@ -18,12 +18,13 @@ mod processes;
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
     rc::Rc,
     sync::Arc,
     time::Duration,
 };
 
-use addr::ProviderSource;
+use addr::{InstanceKey, ProviderSource};
 use hir::Entry;
 use provider::Provider;
 use rustc_hash::FxHashMap;
@@ -35,6 +36,7 @@ use crate::{
     ephemeral::Open,
     memo::{Digest, NodeKey},
     schedule::{Failed, Lane},
+    walk::outcome::ProviderSlots,
 };
 
 /// The time that a provider has for ending.
@@ -54,8 +56,8 @@ pub(crate) struct Pool {
     keeps: bool,
     /// Processes of earlier runs that this run has not used yet.
     earlier: RefCell<Vec<Rc<Slot>>>,
-    /// The configuration of each provider block, for blocks whose values must not be memoized.
-    of_block: RefCell<FxHashMap<NodeKey, (ProviderSource, Digest)>>,
+    /// The configurations of each provider block, for blocks whose values must not be memoized.
+    of_block: RefCell<FxHashMap<NodeKey, Configurations>>,
     /// True if a provider failed. Then no process is kept, because a process that broke down fails all later
     /// calls.
     failed: Cell<bool>,
@@ -65,11 +67,18 @@ pub(crate) struct Pool {
     pub(crate) started_one: Notify,
 }
 
+/// The digest of the configuration of each instance of a provider block.
+#[derive(Clone)]
+struct Configurations {
+    source: ProviderSource,
+    instances: BTreeMap<InstanceKey, Digest>,
+}
+
 /// The processes that are kept from one run to the next.
 #[derive(Default)]
 pub(crate) struct Kept {
     slots: Vec<Rc<Slot>>,
-    of_block: FxHashMap<NodeKey, (ProviderSource, Digest)>,
+    of_block: FxHashMap<NodeKey, Configurations>,
     started: u32,
 }
 
@@ -182,8 +191,11 @@ impl Pool {
     pub(crate) fn take_kept(&self) -> Kept {
         let slots = self.by_age();
         let mut of_block = self.of_block.take();
-        of_block.retain(|_, (source, config)| {
-            slots.iter().any(|it| it.source == *source && it.config == *config)
+        of_block.retain(|_, block| {
+            let runs = |config: &Digest| {
+                slots.iter().any(|it| it.source == block.source && it.config == *config)
+            };
+            block.instances.values().all(runs)
         });
         Kept { slots, of_block, started: self.started.get() }
     }
@@ -198,27 +210,38 @@ impl Pool {
         self.failed.set(true);
     }
 
-    /// Remembers the configuration of a provider block.
-    pub(crate) fn remember_block(&self, block: NodeKey, slot: SlotIx) {
+    /// Remembers the configurations of a provider block.
+    pub(crate) fn remember_block(
+        &self,
+        block: NodeKey,
+        source: ProviderSource,
+        slots: &ProviderSlots,
+    ) {
         if self.keeps {
-            let slot = self.get(slot);
-            let config = (slot.source.clone(), slot.config);
-            self.of_block.borrow_mut().insert(block, config);
+            let config =
+                |(key, slot): (&InstanceKey, &SlotIx)| (key.clone(), self.get(*slot).config);
+            let instances = slots.iter().map(config).collect();
+            self.of_block.borrow_mut().insert(block, Configurations { source, instances });
         }
     }
 
-    /// Returns the slot of a block that has not changed since a process was started for it. `None` if that process
-    /// no longer runs.
-    pub(crate) fn kept_slot(&self, block: &NodeKey) -> Option<SlotIx> {
-        let (source, config) = self.of_block.borrow().get(block).cloned()?;
+    /// Returns the slots of a block that has not changed since processes were started for it. `None` if one of them no
+    /// longer runs.
+    pub(crate) fn kept_slots(&self, block: &NodeKey) -> Option<ProviderSlots> {
+        let Configurations { source, instances } = self.of_block.borrow().get(block).cloned()?;
+        let slot = |(key, config)| Some((key, self.kept_slot(&source, config)?));
+        let slots: ProviderSlots = instances.into_iter().map(slot).collect::<Option<_>>()?;
+        slots.values().map(|it| self.get(*it)).for_each(|it| it.users.set(it.users.get() + 1));
+        Some(slots)
+    }
+
+    fn kept_slot(&self, source: &ProviderSource, config: Digest) -> Option<SlotIx> {
         if !self.by_config.borrow().contains_key(&(source.clone(), config)) {
-            let slot = self.take_earlier(&source, config)?;
+            let slot = self.take_earlier(source, config)?;
             self.place(slot);
         }
-        let index = *self.by_config.borrow().get(&(source, config))?;
-        let slot = self.get(index);
-        slot.running()?;
-        slot.users.set(slot.users.get() + 1);
+        let index = *self.by_config.borrow().get(&(source.clone(), config))?;
+        self.get(index).running()?;
         Some(index)
     }
 

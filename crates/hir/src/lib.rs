@@ -31,6 +31,7 @@ pub mod diagnostics;
 pub mod encryption;
 pub mod eval;
 pub mod expr;
+pub(crate) mod expr_equality;
 pub(crate) mod fix;
 pub mod generated_config;
 pub mod item;

@@ -63,6 +63,13 @@ pub struct ResourceState {
     pub instances: BTreeMap<InstanceKey, Instance>,
 }
 
+impl ResourceState {
+    /// The provider configuration of one of the objects: its own, or that of the whole resource.
+    fn provider_of<'s>(&'s self, object: Option<&'s Arc<Object>>) -> &'s ProviderConfigRef {
+        object.and_then(|it| it.provider.as_ref()).unwrap_or(&self.provider)
+    }
+}
+
 /// An instance: its current object, and deposed objects that are still to be destroyed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Instance {
@@ -166,7 +173,13 @@ impl State {
     pub fn provider_of(&self, addr: &ResourceInstance) -> Option<&ProviderConfigRef> {
         let resource = self.resources.get(&addr.containing_resource())?;
         let object = resource.instances.get(&addr.key).and_then(|it| it.current.as_ref());
-        Some(object.and_then(|it| it.provider.as_ref()).unwrap_or(&resource.provider))
+        Some(resource.provider_of(object))
+    }
+
+    /// The provider configuration of an object; `None` if the state does not have its resource.
+    pub fn provider_of_object(&self, addr: &ObjectAddress) -> Option<&ProviderConfigRef> {
+        let resource = self.resources.get(&addr.instance.containing_resource())?;
+        Some(resource.provider_of(self.object(addr)))
     }
 
     /// The resources of one module instance, without those of its child modules.

@@ -61,6 +61,9 @@ language::language! { rules
             provider_error(words) Error "{words}" as "The provider's own words",
             provider_warning(words) Warning "{words}" as "The provider's own words";
         ProviderDoesNotEnd "provider-does-not-end": PROVIDER_DOES_NOT_END Warning "Provider does not end";
+        ProviderForEachMatches "provider-for-each-matches":
+            PROVIDER_FOR_EACH_MATCHES_RESOURCE Warning "Provider configuration for_each matches resource",
+            PROVIDER_FOR_EACH_MATCHES_MODULE Warning "Provider configuration for_each matches module";
         ProviderForEachWithoutAlias "provider-for-each-without-alias":
             PROVIDER_FOR_EACH_WITHOUT_ALIAS Error "Alias required when using \"for_each\"";
         ProviderInstall "provider-install":
@@ -91,6 +94,8 @@ language::language! { rules
         UndefinedProvider "undefined-provider":
             UNDEFINED_PROVIDER Warning "Reference to undefined provider",
             UNDEFINED_PROVIDER_ALIAS Error "Reference to undefined provider";
+        UnmatchedStoredProvider "unmatched-stored-provider":
+            UNMATCHED_STORED_PROVIDER Error "Unable to use fallback provider from state";
         UnknownAfterRead "unknown-after-read": UNKNOWN_AFTER_READ Error "Provider produced invalid object";
         UnknownDataConfig "unknown-data-config": UNKNOWN_DATA_CONFIG Error "Configuration contains unknown value";
         UnknownProviderFunction "unknown-provider-function":

@@ -135,9 +135,15 @@ impl Walk<'_> {
 
     /// Returns true if the configuration of the provider is wholly known. Otherwise the provider cannot open
     /// anything.
-    pub(crate) fn provider_is_known(&self, node: NodeIx) -> bool {
-        let Some(provider) = self.provider_node(node) else { return true };
-        self.nodes.slot(provider).is_none_or(|slot| self.pool.get(slot).is_known())
+    pub(crate) fn provider_is_known(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        address: &ResourceInstance,
+    ) -> bool {
+        let provider = self.provider_of_object(node, entry, &address.clone().into());
+        let slot = provider.ok().and_then(|it| self.nodes.slot(&it));
+        slot.is_none_or(|slot| self.pool.get(slot).is_known())
     }
 
     async fn open(
@@ -150,8 +156,10 @@ impl Walk<'_> {
         let text = address.to_string();
         let body = &entry.resource().body;
         let type_name = Str::from(address.resource.type_name.as_str());
-        let provider_node = self.provider_node(node).ok_or(Failed)?;
-        let provider = self.ephemeral_provider(provider_node, address).await?;
+        let object = address.clone().into();
+        let instance = self.provider_of_object(node, entry, &object)?;
+        self.refuse_missing_instance(&instance, &object)?;
+        let provider = self.ephemeral_provider(&instance, address).await?;
         let request =
             ValidateRequest { type_name: type_name.clone(), config: configured.config.clone() };
         let found = provider.validate_ephemeral_config(request).await;

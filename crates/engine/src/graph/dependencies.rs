@@ -210,7 +210,7 @@ pub(crate) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
         }
         Declared::Resource(entry) => {
             let (name, alias) = provider_name(entry.resource());
-            if let Some(FoundConfig::Declared(config)) =
+            if let Some(FoundConfig::Declared { config, .. }) =
                 tree.provider(module, &name, alias.as_ref())
             {
                 found.push(config);

@@ -445,11 +445,15 @@ impl Template {
         }
     }
 
-    /// Adds the edges of a resource. References that determine the instances go to the expansion, all others to
-    /// the instances.
+    /// Adds the edges of a resource. References that determine the instances, and which provider each uses, go to the
+    /// expansion, all others to the instances.
     fn resource_edges(&mut self, expand: u32, refs: &[StaticRef]) {
         for item in refs {
-            let user = if item.place == RefPlace::Repetition { expand } else { expand + 1 };
+            let user = match item.place {
+                // The key of the provider's instance is evaluated with the instances, because the state keeps it.
+                RefPlace::Repetition | RefPlace::ProviderKey => expand,
+                _ => expand + 1,
+            };
             self.reference(user, item);
         }
     }
@@ -465,7 +469,7 @@ impl Template {
         let roots = InputRoots::new(entry, &inputs);
         for item in entry.item.refs.iter() {
             match item.place {
-                RefPlace::Repetition => self.reference(call, item),
+                RefPlace::Repetition | RefPlace::ProviderKey => self.reference(call, item),
                 RefPlace::DependsOn => {}
                 _ => {
                     let Some(target) = self.target(item) else { continue };
@@ -487,8 +491,8 @@ impl Template {
 
     fn reference(&mut self, user: u32, item: &StaticRef) {
         let kind = match item.place {
-            RefPlace::Config | RefPlace::ProviderKey | RefPlace::ReplaceTrigger => EdgeKind::Value,
-            RefPlace::Repetition => EdgeKind::Repetition,
+            RefPlace::Config | RefPlace::ReplaceTrigger => EdgeKind::Value,
+            RefPlace::Repetition | RefPlace::ProviderKey => EdgeKind::Repetition,
             RefPlace::DependsOn => EdgeKind::DependsOn,
             RefPlace::Condition => EdgeKind::Condition,
             RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner => EdgeKind::Provisioner,

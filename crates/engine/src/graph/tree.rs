@@ -34,9 +34,21 @@ pub(crate) struct ConfigNode {
 /// The provider configuration that a name refers to.
 pub(crate) enum FoundConfig {
     /// A `provider` block.
-    Declared(ConfigNode),
+    Declared {
+        config: ConfigNode,
+        /// The name under which a module call passed it; `None` if the module that refers to it inherits it, or
+        /// declares it itself.
+        passed: Option<PassedName>,
+    },
     /// The empty configuration of a provider for which the root module has no block.
     Implicit(ProviderSource),
+}
+
+/// The local name and the alias that a module call gives to a provider configuration.
+pub(crate) struct PassedName {
+    /// The called module.
+    pub(crate) module: TreeIx,
+    pub(crate) name: (Str, Option<Str>),
 }
 
 /// The modules of a configuration, one for each path of calls.
@@ -182,11 +194,12 @@ impl ConfigTree {
     ) -> Option<FoundConfig> {
         let key = (name.clone(), alias.cloned());
         if let Some(&local) = self.template(module).providers.get(&key) {
-            return Some(FoundConfig::Declared(ConfigNode { module, local }));
+            let config = ConfigNode { module, local };
+            return Some(FoundConfig::Declared { config, passed: None });
         }
         let caller = self.caller(module);
         if let Some((caller, call)) = &caller
-            && let Some(found) = self.passed(*caller, call, |child| child == (name, alias))
+            && let Some(found) = self.passed(module, *caller, call, |it| it == (name, alias))
         {
             return Some(found);
         }
@@ -200,16 +213,24 @@ impl ConfigTree {
         }
     }
 
-    /// The configuration that a call passes under a name that `is_wanted` accepts.
+    /// The configuration that a call passes to a module under a name that `is_wanted` accepts.
     fn passed(
         &self,
+        module: TreeIx,
         caller: TreeIx,
         call: &Entry,
         is_wanted: impl Fn((&Str, Option<&Str>)) -> bool,
     ) -> Option<FoundConfig> {
         let mut passed = call.module_call().providers.iter().flatten();
         let it = passed.find(|it| is_wanted((&it.child_name, it.child_alias.as_ref())))?;
-        self.provider(caller, &it.parent.local_name, it.parent.alias.as_ref())
+        let found = self.provider(caller, &it.parent.local_name, it.parent.alias.as_ref())?;
+        let name = (it.child_name.clone(), it.child_alias.clone());
+        Some(match found {
+            FoundConfig::Declared { config, .. } => {
+                FoundConfig::Declared { config, passed: Some(PassedName { module, name }) }
+            }
+            FoundConfig::Implicit(source) => FoundConfig::Implicit(source),
+        })
     }
 
     /// The default configuration for a provider in a module or in a module around it.
@@ -221,12 +242,13 @@ impl ConfigTree {
             let providers = self.template(module).providers.iter();
             let mut own = providers.filter(|((name, alias), _)| is_default((name, alias.as_ref())));
             if let Some((_, &local)) = own.next() {
-                return FoundConfig::Declared(ConfigNode { module, local });
+                let config = ConfigNode { module, local };
+                return FoundConfig::Declared { config, passed: None };
             }
             let Some((caller, call)) = self.caller(module) else {
                 return FoundConfig::Implicit(source);
             };
-            if let Some(found) = self.passed(caller, &call, is_default) {
+            if let Some(found) = self.passed(module, caller, &call, is_default) {
                 return found;
             }
             module = caller;

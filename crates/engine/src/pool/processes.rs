@@ -9,20 +9,22 @@ use values::Str;
 use crate::{
     builtin,
     event::Event,
-    graph::NodeIx,
     pool::{END_TIMEOUT, Running, Slot, SlotIx},
     schedule::Failed,
     validate::requires_configuration,
-    walk::context::Walk,
+    walk::{context::Walk, outcome::ProviderInstance},
 };
 
 impl Walk<'_> {
-    /// Returns the provider of a completed node, started and configured.
+    /// Returns an instance of the provider of a completed node, started and configured.
     ///
     /// # Errors
     /// Fails, after a single report, if the provider cannot be started or configured.
-    pub(crate) async fn provider(&self, node: NodeIx) -> Result<Arc<dyn Provider>, Failed> {
-        let slot = self.nodes.slot(node).ok_or(Failed)?;
+    pub(crate) async fn provider(
+        &self,
+        instance: &ProviderInstance,
+    ) -> Result<Arc<dyn Provider>, Failed> {
+        let slot = self.nodes.slot(instance).ok_or(Failed)?;
         self.provider_of(self.pool.get(slot)).await
     }
 

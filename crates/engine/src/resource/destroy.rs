@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use provider::{ApplyResourceChangeRequest, Private, Provider};
-use state::{Action, ResourceChange, Status, journal::IntentAction};
+use state::{Action, ObjectAddress, ResourceChange, Status, journal::IntentAction};
 use values::Value;
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     },
     runs::applying::Applying,
     schedule::Failed,
+    walk::outcome::ProviderInstance,
 };
 
 impl Applying<'_> {
@@ -25,16 +26,17 @@ impl Applying<'_> {
             return Err(Failed);
         };
         let ordered = self.destroyed(index);
-        let provider_node = self.provider_node(node).ok_or(Failed)?;
         let entry = find_entry(self, &ordered.addr);
         let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));
-        let mut subject =
-            self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
-        subject.object.deposed = match ordered.change.action {
+        let deposed = match ordered.change.action {
             // Without a new object, the old one stays.
             Action::CreateThenDelete => Some(self.replaced(&ordered.addr).ok_or(Failed)?),
             _ => ordered.deposed,
         };
+        let object = ObjectAddress { instance: ordered.addr.clone(), deposed };
+        let key = ordered.provider.key.clone();
+        let provider = ProviderInstance { node: self.provider_node(node).ok_or(Failed)?, key };
+        let subject = self.subject_at(node, object, &provider, entry, module)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let Some(object) = self.object(&subject) else { return Ok(()) };

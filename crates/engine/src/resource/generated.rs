@@ -24,7 +24,7 @@ use crate::{
     },
     runs::planning::Planning,
     schedule::Failed,
-    walk::scope::EngineScope,
+    walk::{outcome::ProviderInstance, scope::EngineScope},
 };
 
 impl Planning<'_> {
@@ -34,7 +34,7 @@ impl Planning<'_> {
         let (subject, wanted) = self.generated_subject(node)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider(&subject.provider_instance()).await?;
         let prior = self.imported(&subject, &*provider, &wanted, None).await?;
         let GeneratedConfig { text, skipped } = self.generated_config(&subject, &wanted, &prior);
         for name in skipped {
@@ -81,7 +81,11 @@ impl Planning<'_> {
         let address = address.instance(InstanceKey::None);
         let wanted = self.import_to(&address).ok_or(Failed)?;
         let provider_node = self.provider_node(node).ok_or(Failed)?;
-        let subject = self.subject_at(node, address, provider_node, None, ModuleIx(0))?;
+        let chosen = import.provider.as_ref().and_then(|(it, _)| it.key);
+        let key = chosen.map(|key| self.provider_key(ModuleIx(0), entry, key, None, None));
+        let key = key.transpose()?.unwrap_or(InstanceKey::None);
+        let provider = ProviderInstance { node: provider_node, key };
+        let subject = self.subject_at(node, address.into(), &provider, None, ModuleIx(0))?;
         Ok((subject, wanted))
     }
 

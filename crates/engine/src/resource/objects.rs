@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Summary};
 use hir::Entry;
-use state::{CheckKind, Object};
+use state::{CheckKind, Object, ObjectAddress};
 use values::Value;
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
         checks::{Checked, ConditionKind},
         context::Walk,
         instances::Each,
+        outcome::ProviderInstance,
         scope::{EngineScope, OwnObject},
     },
 };
@@ -38,29 +39,24 @@ impl Walk<'_> {
         key: &InstanceKey,
     ) -> Result<Subject, Failed> {
         let Some((index, module, _)) = self.declared(node) else { return Err(Failed) };
-        let address = entry
-            .resource()
-            .resource
-            .clone()
-            .in_module(module.address.clone())
-            .instance(key.clone());
-        let Some(provider_node) = self.provider_node(node) else {
-            self.report_missing_provider(entry, &address.to_string());
-            return Err(Failed);
-        };
-        self.subject_at(node, address, provider_node, Some(entry.clone()), index)
+        let resource = entry.resource().resource.clone().in_module(module.address.clone());
+        let object = resource.instance(key.clone()).into();
+        let provider = self.provider_of_object(node, entry, &object)?;
+        self.subject_at(node, object, &provider, Some(entry.clone()), index)
     }
 
-    /// The subject of any instance.
+    /// The subject of any object.
     pub(crate) fn subject_at(
         &self,
         node: NodeIx,
-        address: ResourceInstance,
-        provider_node: NodeIx,
+        object: ObjectAddress,
+        instance: &ProviderInstance,
         entry: Option<Entry>,
         module: ModuleIx,
     ) -> Result<Subject, Failed> {
-        let provider = self.provider_ref(provider_node);
+        self.refuse_missing_instance(instance, &object)?;
+        let address = &object.instance;
+        let provider = self.provider_ref_of(instance);
         let text = address.to_string();
         let schemas = self.schemas(&provider.source);
         let type_name = address.resource.type_name.as_str();
@@ -70,7 +66,7 @@ impl Walk<'_> {
             ResourceMode::Ephemeral => it.ephemeral(type_name),
         });
         let (Some(schemas), Some(schema)) = (schemas, schema) else {
-            self.report_unknown_type(&text, &address, &provider, entry.as_ref());
+            self.report_unknown_type(&text, address, &provider, entry.as_ref());
             return Err(Failed);
         };
         let identity = match address.resource.mode {
@@ -87,11 +83,11 @@ impl Walk<'_> {
                 .provider_meta
                 .as_ref()
                 .map(|it| Value::null(it.implied_type().clone())),
-            provider_node,
+            provider_node: instance.node,
             provider,
             entry,
             module,
-            object: address.into(),
+            object,
             write_only: WriteOnlyTexts::default(),
         })
     }

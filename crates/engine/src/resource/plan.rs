@@ -2,16 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use addr::{ConfigResource, InstanceKey, ResourceInstance};
+use addr::{AbsResource, ConfigResource, InstanceKey, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::{Entry, item::Repetition};
 use provider::{PlanResourceChangeRequest, Private, Provider};
-use state::{Action, Change, Reason, ResourceChange};
+use state::{Action, Change, ObjectAddress, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
 use crate::{
     event::Event,
-    graph::{ModuleIx, NodeIx, NodeKind, template::Declared},
+    graph::{ModuleIx, NodeIx, NodeKind},
     memo::Planned,
     resource::{
         change::{ChangePlan, ChangeRequest},
@@ -23,7 +23,7 @@ use crate::{
     runs::{orphans::GoneObject, planning::Planning},
     schedule::Failed,
     shell,
-    walk::{context::Walk, instances::Each, scope::EngineScope},
+    walk::{context::Walk, instances::Each, outcome::ProviderInstance, scope::EngineScope},
 };
 
 /// An object that is to be deleted, as the provider read it, with its provider.
@@ -119,7 +119,15 @@ impl Planning<'_> {
 
     /// A digest of the configuration of an object's provider; `None` before the provider had its turn.
     pub(crate) fn provider_digest(&self, subject: &Subject) -> Option<crate::memo::Digest> {
-        self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config)
+        let config =
+            self.nodes.slot(&subject.provider_instance()).map(|it| self.pool.get(it).config)?;
+        Some(match &subject.provider.key {
+            InstanceKey::None => config,
+            // The plan names the instance, so one with an equal configuration is another provider.
+            key => self
+                .reuse
+                .memo(|memo| memo.combine(&[config, memo.digest(&[key.to_string().as_bytes()])])),
+        })
     }
 
     pub(crate) fn record_change(&self, subject: &Subject, planned: &Planned) {
@@ -311,30 +319,31 @@ impl Planning<'_> {
 
     /// The subject of an object that the configuration does not have.
     pub(crate) fn gone_subject(&self, node: NodeIx, gone: &GoneObject) -> Result<Subject, Failed> {
-        let mut subject = self.gone_instance(node, &gone.key)?;
-        subject.object.deposed = gone.deposed;
-        Ok(subject)
-    }
-
-    fn gone_instance(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
-        let kind = self.nodes.kind(node);
-        let address = match kind {
+        let object = |resource: AbsResource| ObjectAddress {
+            instance: resource.instance(gone.key.clone()),
+            deposed: gone.deposed,
+        };
+        let index = match self.nodes.kind(node) {
             NodeKind::Declared { .. } => {
-                let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
-                let Declared::Resource(entry) = &module.template.nodes[local as usize] else {
-                    return Err(Failed);
-                };
-                return self.subject(node, entry, key);
+                let Some((index, module, _)) = self.declared(node) else { return Err(Failed) };
+                let entry = self.resource_entry(node)?;
+                let resource = entry.resource().resource.clone();
+                let object = object(resource.in_module(module.address.clone()));
+                let provider = self.provider_of_object(node, &entry, &object)?;
+                return self.subject_at(node, object, &provider, Some(entry), index);
             }
-            NodeKind::Orphan { index } => self.orphans.get(index).address.instance(key.clone()),
+            NodeKind::Orphan { index } => index,
             _ => return Err(Failed),
         };
-        let provider_node = self.provider_node(node).ok_or(Failed)?;
+        let object = object(self.orphans.get(index).address.clone());
+        let stored = self.state.previous().provider_of_object(&object).ok_or(Failed)?;
+        let node_of_provider = self.provider_node(node).ok_or(Failed)?;
+        let provider = ProviderInstance { node: node_of_provider, key: stored.key.clone() };
         // The block still exists if only the module instance is gone, and in a destroy plan, which handles all
         // resources in this way.
-        let entry = find_entry(self, &address);
-        let module = find_module(self, &address.module).unwrap_or(ModuleIx(0));
-        self.subject_at(node, address, provider_node, entry, module)
+        let entry = find_entry(self, &object.instance);
+        let module = find_module(self, &object.instance.module).unwrap_or(ModuleIx(0));
+        self.subject_at(node, object, &provider, entry, module)
     }
 
     /// The value of `prevent_destroy`; `None` if it is not set. It must not be ephemeral, even if nothing is

@@ -3,12 +3,12 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use addr::ConfigResource;
+use addr::{ConfigResource, ProviderConfigRef};
 use hir::{Entry, item::IgnoreChanges};
 use state::{Action, ObjectAddress};
 
 use crate::{
-    graph::NodeIx,
+    graph::{NodeIx, NodeKind},
     memo::{self, Inputs, ObjectMemo, Planned, Version},
     resource::{
         subject::{Subject, has_conditions},
@@ -48,8 +48,9 @@ impl Planning<'_> {
         Some((object, planned?))
     }
 
-    /// The inputs of the plan of an instance. They include two facts that no value shows: whether it waits for a
-    /// pending change, which defers the reading of a data source, and the order of a replacement.
+    /// The inputs of the plan of an instance. They include facts that no value shows: whether it waits for a pending
+    /// change, which defers the reading of a data source, the order of a replacement, and the instance of the provider
+    /// that a module call passes.
     fn instance_inputs(&self, node: NodeIx, config: &ConfigResource, each: &Each) -> Inputs {
         let waits = self.nodes.facts(node, |it| it.waits);
         let waits = if waits { Version::PENDING } else { Version::default() };
@@ -57,7 +58,7 @@ impl Planning<'_> {
             true => Version::CREATE_FIRST,
             false => Version::default(),
         };
-        self.inputs(node, &[self.each_version(each), waits, order])
+        self.inputs(node, &[self.each_version(each), waits, order, self.passed_version(node)])
     }
 
     /// Adds the plan of an instance to the results of the run, and sets the value that references see.
@@ -72,8 +73,7 @@ impl Planning<'_> {
         match (&planned.refreshed, current) {
             (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
             (Some(object), _) => {
-                let provider = self.provider_node(node).map(|it| self.provider_ref(it));
-                if let Some(provider) = provider {
+                if let Some(provider) = self.provider_of_node(node, address) {
                     let object = Some(Arc::clone(object));
                     self.state.change(|state| state.set_object(address, &provider, object));
                 }
@@ -92,6 +92,16 @@ impl Planning<'_> {
             self.decisions.add_change(change.clone());
         }
         planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
+    }
+
+    /// The provider configuration that manages an object of a resource's node.
+    fn provider_of_node(&self, node: NodeIx, object: &ObjectAddress) -> Option<ProviderConfigRef> {
+        let NodeKind::Declared { .. } = self.nodes.kind(node) else {
+            return self.state.previous().provider_of_object(object).cloned();
+        };
+        let entry = self.resource_entry(node).ok()?;
+        let instance = self.provider_of_object(node, &entry, object).ok()?;
+        Some(self.provider_ref_of(&instance))
     }
 
     /// Memoizes the plan of an instance.

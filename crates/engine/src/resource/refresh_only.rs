@@ -38,7 +38,7 @@ impl Planning<'_> {
         }
         let opened = self.nodes.facts(subject.node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let provider = self.provider(subject.provider_node).await?;
+        let provider = self.provider(&subject.provider_instance()).await?;
         let prior = self.read_prior(subject, &*provider).await?;
         // A new dependency of the block counts from now on, as after any plan that reads the object.
         self.rewrite_dependencies(subject, prior.as_ref(), Action::Update);

@@ -56,21 +56,6 @@ impl InstanceNeeds {
 }
 
 impl Walk<'_> {
-    /// Reports parts of the block that would change the result and that this version does not run. Returns true if
-    /// there are any.
-    pub(crate) fn refuse_unsupported(&self, entry: &Entry) -> bool {
-        let resource = entry.resource();
-        let mut refused = false;
-        let mut refuse = |what: &str, at: hir::At| {
-            self.report_unsupported(entry, at, what);
-            refused = true;
-        };
-        if let Some(provider) = resource.provider.as_ref().filter(|it| it.key.is_some()) {
-            refuse("provider instances chosen by a key", provider.node.into());
-        }
-        refused | self.refuse_provisioners(entry, |_| true)
-    }
-
     /// Reports provisioners that do not exist, among those that `counts` accepts, and references that have no value
     /// when a resource is destroyed. Returns true if there are any. Analysis reports both too, but it may not have
     /// run.
@@ -250,7 +235,7 @@ impl Walk<'_> {
             Repetition::ForEach(_) => Repeated::ForEach,
             Repetition::Enabled(_) => Repeated::Enabled,
         };
-        let mut value = ResourceValue::new(Rc::new(Keys { repeated, instances }));
+        let mut value = ResourceValue::new(Rc::new(Keys::new(repeated, instances)));
         value.instances = values;
         self.set_outcome(node, Outcome::Resource(Box::new(value)));
         Turn::Done { keeps: false }

@@ -116,7 +116,7 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
             }
             return self.begin_apply(node, module, entry);
         }
-        if self.refuse_unsupported(entry) {
+        if self.refuse_provisioners(entry, |_| true) {
             return Step::Failed;
         }
         self.prepare_resource(node, module, entry)

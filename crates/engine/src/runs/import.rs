@@ -78,7 +78,7 @@ impl<'a> Purpose<'a> for ImportRun<'a> {
         if self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
             return self.begin_instances(node, entry, |_| false).map(ImportPart::Instance);
         }
-        if self.refuse_unsupported(entry) {
+        if self.refuse_provisioners(entry, |_| true) {
             return Step::Failed;
         }
         let Some(keys) = self.expanded(node) else { return Step::Failed };
@@ -171,7 +171,14 @@ impl ImportRun<'_> {
             return Step::Failed;
         };
         self.nodes.facts(node, |it| it.prepared = true);
-        self.nodes.change(|graph| graph.add_active_edge(provider, node, EdgeKind::Provider));
+        self.nodes.change(|graph| graph.add_active_edge(provider.node, node, EdgeKind::Provider));
+        // The expansion evaluates which instance of the provider the resource chooses.
+        if entry.resource().provider.as_ref().is_some_and(|it| it.key.is_some())
+            && let Some(local) = module.template.resources.get(&order.address.resource)
+        {
+            let expansion = module.node(local - 1);
+            self.nodes.change(|graph| graph.add_active_edge(expansion, node, EdgeKind::Order));
+        }
         Step::Again
     }
 
@@ -200,14 +207,16 @@ impl ImportRun<'_> {
     /// Imports the object.
     async fn import_object(&self, node: NodeIx) -> Result<(), Failed> {
         let order = &self.order;
-        let provider_node = self.provider_node(node).ok_or(Failed)?;
         let entry = find_entry(self, &order.address).ok_or(Failed)?;
         let module = find_module(self, &order.address.module).ok_or(Failed)?;
-        let subject =
-            self.subject_at(node, order.address.clone(), provider_node, Some(entry), module)?;
+        let object = order.address.clone().into();
+        let resource = self.module(module).template.resources.get(&order.address.resource).copied();
+        let resource = self.module(module).node(resource.ok_or(Failed)?);
+        let provider = self.provider_of_object(resource, &entry, &object)?;
+        let subject = self.subject_at(node, object, &provider, Some(entry), module)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let provider = self.provider(provider_node).await?;
+        let provider = self.provider(&provider).await?;
         self.emit(Event::ImportStart { address: order.address.clone(), id: order.id.to_string() });
         let target = ImportTarget::Id(order.id.clone());
         let imported = self.ask_for_import(&subject, &*provider, target).await?;

@@ -84,7 +84,7 @@ impl PlanRun<'_> {
             self.report_at(entry, entry.item.header.into(), Some(&address.to_string()), diagnostic);
             return Step::Failed;
         };
-        self.nodes.change(|graph| graph.add_active_edge(provider, node, EdgeKind::Provider));
+        self.nodes.change(|graph| graph.add_active_edge(provider.node, node, EdgeKind::Provider));
         Step::Again
     }
 

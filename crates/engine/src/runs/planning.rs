@@ -218,7 +218,7 @@ impl<'a> Planning<'a> {
         entry: &Entry,
         any_gone: bool,
     ) -> Step<PlanPart> {
-        if self.refuse_unsupported(entry) {
+        if self.refuse_provisioners(entry, |_| true) {
             return Step::Failed;
         }
         let Some(keys) = self.expanded(node) else { return Step::Failed };
@@ -324,7 +324,7 @@ impl<'a> Planning<'a> {
     ) -> Result<(), Failed> {
         self.open_instance(node, entry, each, |address, config| {
             self.decisions.add_ephemeral(EphemeralPlan { addr: address.clone() });
-            if !config.is_wholly_known() || !self.provider_is_known(node) {
+            if !config.is_wholly_known() || !self.provider_is_known(node, entry, address) {
                 return Some(DeferReason::ConfigUnknown);
             }
             self.nodes.facts(node, |it| it.waits).then_some(DeferReason::DependencyPending)

@@ -12,18 +12,12 @@
 //! an error or a warning.
 //! **Invariant:** no ephemeral value and no provider configuration is reused.
 
-use std::{
-    any::Any,
-    collections::{BTreeMap, BTreeSet},
-    rc::Rc,
-    sync::Arc,
-};
+use std::{any::Any, collections::BTreeSet, rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::program::ModuleId;
 use rustc_hash::FxHashSet;
 use state::State;
-use values::Str;
 
 use crate::{
     graph::{
@@ -37,7 +31,7 @@ use crate::{
     walk::{
         checks::Checks,
         context::Walk,
-        modules::{Caller, ChildrenOfCalls, KeptModules, ModuleRun, Placement},
+        modules::{Caller, ChildrenOfCalls, KeptModules, ModuleRun, PassedProviders, Placement},
         nodes::KeptNodes,
         outcome::{Facts, Outcome},
     },
@@ -75,7 +69,7 @@ struct Detached {
     base: u32,
     caller: Option<Caller>,
     gate: Option<NodeIx>,
-    passed: BTreeMap<(Str, Option<Str>), NodeIx>,
+    passed: PassedProviders,
     children: ChildrenOfCalls,
 }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
+use addr::InstanceKey;
 use db::{Diagnostic, Summary};
 use hir::{
     At, Entry, ExprId,
@@ -65,7 +66,7 @@ impl Walk<'_> {
         keys.map_err(|refused| self.refuse_keys(entry, expr.into(), refused))
     }
 
-    fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
+    pub(crate) fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
         let Some(Refused { detail, subject }) = refused else { return Failed };
         let summary = match subject {
             "module" => Summary::TOO_MANY_INSTANCES,
@@ -107,22 +108,26 @@ impl Walk<'_> {
         entry: &Entry,
     ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
-        let keys = self.keys(module, entry, resource.repetition, 1)?;
+        let mut keys = self.keys(module, entry, resource.repetition, 1)?;
+        keys.provider_keys = self.choose_providers(module, entry, &keys)?;
         let pending = self.nodes.inherited(node).pending;
         self.nodes.facts(node, |it| it.pending = pending);
-        if keys.repeated == Repeated::Single {
-            self.nodes.facts(node, |it| it.version = Version::ONE);
-            self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
-            return Ok(());
-        }
-        let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
-        let names = self.reuse.memo(|memo| memo.version_of_value(&Value::string(names)));
-        let values = keys.instances.iter().map(|it| self.each_version(it));
-        let version =
-            self.reuse.memo(|memo| memo.version_of_inputs(memo.inputs(values.chain([names]))));
+        let version = self.version_of_keys(&keys);
         self.nodes.facts(node, |it| it.version = version);
         self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
         Ok(())
+    }
+
+    fn version_of_keys(&self, keys: &Keys) -> Version {
+        if keys.repeated == Repeated::Single && keys.provider_keys.is_empty() {
+            return Version::ONE;
+        }
+        let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
+        let providers: String = keys.provider_keys.values().map(InstanceKey::to_string).collect();
+        let names = [names, providers].map(Value::string).into_iter().collect();
+        let names = self.reuse.memo(|memo| memo.version_of_value(&Value::tuple(names)));
+        let values = keys.instances.iter().map(|it| self.each_version(it));
+        self.reuse.memo(|memo| memo.version_of_inputs(memo.inputs(values.chain([names]))))
     }
 
     /// Runs a module call: adds its module instances to the graph.
@@ -146,7 +151,6 @@ impl Walk<'_> {
         let keys = Rc::new(self.keys(module, entry, call.repetition, weight)?);
         let nodes = &caller.template.calls[&call.name];
         let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
-        let passed = self.passed_providers(&caller, entry)?;
         let mut instances = BTreeMap::new();
         for (position, each) in keys.instances.iter().enumerate() {
             if position % INSTANCES_AT_ONCE == 0 && self.is_stopping() {
@@ -154,7 +158,8 @@ impl Walk<'_> {
             }
             let address = caller.address.child(&*call.name, each.key.clone());
             let how = Caller { module, call: entry.clone(), each: each.clone() };
-            let place = Placement { address, caller: Some(how), gate, passed: passed.clone() };
+            let passed = self.passed_providers(module, &caller, entry, each)?;
+            let place = Placement { address, caller: Some(how), gate, passed };
             let child = self.add_module(rules, *callee, place);
             self.gather(rules, &caller, &call.name, child);
             instances.insert(each.key.clone(), child);
@@ -204,30 +209,6 @@ impl Walk<'_> {
                 }
             });
         }
-    }
-
-    fn passed_providers(
-        &self,
-        caller: &Rc<ModuleRun>,
-        entry: &Entry,
-    ) -> Result<BTreeMap<(Str, Option<Str>), NodeIx>, Failed> {
-        let mut passed = BTreeMap::new();
-        for it in entry.module_call().providers.iter().flatten() {
-            if it.parent.key.is_some() {
-                self.report_unsupported(
-                    entry,
-                    it.parent.node.into(),
-                    "provider instances chosen by a key",
-                );
-                return Err(Failed);
-            }
-            if let Some(node) =
-                self.find_provider(caller, &it.parent.local_name, it.parent.alias.as_ref())
-            {
-                passed.insert((it.child_name.clone(), it.child_alias.clone()), node);
-            }
-        }
-        Ok(passed)
     }
 
     /// Reports that the provider configuration of a resource does not exist.

@@ -28,6 +28,8 @@ pub(crate) struct Keys {
     pub(crate) repeated: Repeated,
     /// The instances in the order of their keys.
     pub(crate) instances: Vec<Each>,
+    /// The instance of the provider configuration that each instance uses, if the block chooses it by a key.
+    pub(crate) provider_keys: BTreeMap<InstanceKey, InstanceKey>,
 }
 
 /// The repetition data of one instance: the values of `each` and `count`.
@@ -46,9 +48,13 @@ impl Each {
 }
 
 impl Keys {
+    pub(crate) fn new(repeated: Repeated, instances: Vec<Each>) -> Keys {
+        Keys { repeated, instances, provider_keys: BTreeMap::new() }
+    }
+
     /// The keys of a block without repetition: exactly one instance.
     pub(crate) fn single() -> Keys {
-        Keys { repeated: Repeated::Single, instances: vec![Each::single()] }
+        Keys::new(Repeated::Single, vec![Each::single()])
     }
 
     pub(crate) fn contains(&self, key: &InstanceKey) -> bool {
@@ -143,12 +149,10 @@ pub(crate) fn count_keys(value: &Value) -> Result<Keys, Refused> {
         ),
         Kind::Number(number) => match number.to_usize() {
             Some(count) if count > MAX_INSTANCES => refuse(too_many("count", "by itself")),
-            Some(count) => Ok(Keys {
-                repeated: Repeated::Count,
-                instances: (0..count as i64)
-                    .map(|index| Each { key: InstanceKey::Int(index), value: None })
-                    .collect(),
-            }),
+            Some(count) => {
+                let each = |index| Each { key: InstanceKey::Int(index), value: None };
+                Ok(Keys::new(Repeated::Count, (0..count as i64).map(each).collect()))
+            }
             None => refuse(
                 "The given \"count\" argument value is unsuitable: it must be a whole number, zero \
                  or greater.".to_owned(),
@@ -221,7 +225,7 @@ pub(crate) fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
     };
     let mut instances: Vec<Each> = instances;
     instances.sort_by(|a, b| a.key.cmp(&b.key));
-    Ok(Keys { repeated: Repeated::ForEach, instances })
+    Ok(Keys::new(Repeated::ForEach, instances))
 }
 
 /// The elements of the `for_each` of an `import` block. Unlike that of a resource, it may be a tuple.
@@ -268,10 +272,8 @@ pub(crate) fn enabled_keys(value: &Value) -> Result<Keys, Refused> {
         Err(_) => return refuse("a bool is required"),
     };
     match value.kind() {
-        Kind::Bool(true) => {
-            Ok(Keys { repeated: Repeated::Enabled, instances: vec![Each::single()] })
-        }
-        Kind::Bool(false) => Ok(Keys { repeated: Repeated::Enabled, instances: Vec::new() }),
+        Kind::Bool(true) => Ok(Keys::new(Repeated::Enabled, vec![Each::single()])),
+        Kind::Bool(false) => Ok(Keys::new(Repeated::Enabled, Vec::new())),
         Kind::Null => refuse("the given value is null"),
         _ => refuse("the given value is derived from a value that is not known until apply"),
     }

@@ -24,6 +24,7 @@ pub(crate) mod modules;
 pub(crate) mod nodes;
 pub(crate) mod outcome;
 pub(crate) mod output;
+pub(crate) mod provider_instances;
 pub(crate) mod purpose;
 pub(crate) mod report;
 pub(crate) mod reuse;

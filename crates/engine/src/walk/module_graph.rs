@@ -13,11 +13,12 @@ use crate::{
         EdgeKind, ModuleIx, NodeIx, NodeKind,
         provider_name::provider_name,
         template::Declared,
-        tree::{ConfigNode, FoundConfig},
+        tree::{ConfigNode, FoundConfig, TreeIx},
     },
     walk::{
         context::Walk,
         modules::{FoundProvider, ModuleRun, Placement},
+        outcome::ProviderInstance,
         rules::GraphRules,
     },
 };
@@ -84,7 +85,8 @@ impl Walk<'_> {
                 let resource = entry.resource();
                 let (name, alias) = provider_name(resource);
                 if let Some(provider) = self.find_provider(module, &name, alias.as_ref()) {
-                    self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Provider));
+                    let kind = EdgeKind::Provider;
+                    self.nodes.change(|graph| graph.add_edge(provider.node, node, kind));
                 }
                 if let Some(gate) = module.gate {
                     self.nodes.change(|graph| graph.add_edge(gate, node, EdgeKind::DependsOn));
@@ -142,7 +144,7 @@ impl Walk<'_> {
         let mut module = Rc::clone(module);
         loop {
             found.extend(module.template.providers.values().map(|local| module.node(*local)));
-            found.extend(module.passed.values().copied());
+            found.extend(module.passed.values().map(|it| it.node));
             match &module.caller {
                 Some(caller) => module = self.module(caller.module),
                 None => break,
@@ -153,24 +155,36 @@ impl Walk<'_> {
         found
     }
 
-    /// The node of the provider configuration that a local name refers to in a module; `None` if there is none.
+    /// The provider configuration that a local name refers to in a module; `None` if there is none. It has the key of
+    /// an instance if a module call chose one.
     pub(crate) fn find_provider(
         &self,
         module: &Rc<ModuleRun>,
         name: &Str,
         alias: Option<&Str>,
-    ) -> Option<NodeIx> {
+    ) -> Option<ProviderInstance> {
         match self.config.tree.provider(self.config.tree.find(&module.path)?, name, alias)? {
-            FoundConfig::Implicit(source) => Some(self.implicit_provider(&source)),
-            FoundConfig::Declared(ConfigNode { module: declaring, local }) => {
-                let path = self.config.tree.path(declaring);
-                let mut module = Rc::clone(module);
-                while module.path != path {
-                    module = self.module(module.caller.as_ref()?.module);
-                }
-                Some(module.node(local))
+            FoundConfig::Implicit(source) => {
+                Some(ProviderInstance::without_key(self.implicit_provider(&source)))
+            }
+            FoundConfig::Declared { config: ConfigNode { module: declaring, local }, passed } => {
+                let node = self.module_around(module, declaring)?.node(local);
+                let Some(passed) = passed else { return Some(ProviderInstance::without_key(node)) };
+                let called = self.module_around(module, passed.module)?;
+                let key = called.passed.get(&passed.name).map(|it| it.key.clone());
+                Some(ProviderInstance { node, key: key.unwrap_or(InstanceKey::None) })
             }
         }
+    }
+
+    /// The instance of an outer module, or of the module itself, that an instance of a module is in.
+    fn module_around(&self, module: &Rc<ModuleRun>, outer: TreeIx) -> Option<Rc<ModuleRun>> {
+        let path = self.config.tree.path(outer);
+        let mut module = Rc::clone(module);
+        while module.path != path {
+            module = self.module(module.caller.as_ref()?.module);
+        }
+        Some(module)
     }
 
     fn implicit_provider(&self, source: &ProviderSource) -> NodeIx {
@@ -217,6 +231,11 @@ impl Walk<'_> {
             }
             _ => unreachable!("only provider nodes are asked for their reference"),
         }
+    }
+
+    /// The reference to an instance of a provider configuration.
+    pub(crate) fn provider_ref_of(&self, instance: &ProviderInstance) -> ProviderConfigRef {
+        ProviderConfigRef { key: instance.key.clone(), ..self.provider_ref(instance.node) }
     }
 
     /// Finds the provider configuration that a state or a plan names, in its module or in a module around it.

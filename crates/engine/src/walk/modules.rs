@@ -17,7 +17,10 @@ use crate::{
         template::{Declared, Template},
     },
     resource::reads::ReadAttributes,
-    walk::instances::{Each, Keys},
+    walk::{
+        instances::{Each, Keys},
+        outcome::ProviderInstance,
+    },
 };
 
 /// A module instance of a run.
@@ -33,7 +36,7 @@ pub(crate) struct ModuleRun {
     /// around it.
     pub(crate) gate: Option<NodeIx>,
     /// The provider configurations that the caller passed, by their names in this module.
-    pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
+    pub(crate) passed: PassedProviders,
     children: RefCell<ChildrenOfCalls>,
     /// The value of `path.temp`, set when an expression first reads it.
     pub(crate) temp: OnceCell<Str>,
@@ -151,8 +154,11 @@ pub(crate) struct Placement {
     /// `None` for the root module.
     pub(crate) caller: Option<Caller>,
     pub(crate) gate: Option<NodeIx>,
-    pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
+    pub(crate) passed: PassedProviders,
 }
+
+/// The provider configurations that a call passes, by their local names and aliases in the called module.
+pub(crate) type PassedProviders = BTreeMap<(Str, Option<Str>), ProviderInstance>;
 
 /// The instances of one call.
 pub(crate) struct Children {

@@ -13,7 +13,7 @@ use crate::{
     pool::SlotIx,
     walk::{
         instances::Keys,
-        outcome::{Facts, Outcome, ResourceValue},
+        outcome::{Facts, Outcome, ProviderInstance, ProviderSlots, ResourceValue},
     },
 };
 
@@ -74,12 +74,17 @@ impl Nodes {
         change(&mut self.facts.borrow_mut()[node.0 as usize])
     }
 
-    /// The process slot of a provider's node; `None` for another node, or before it had its turn.
-    pub(crate) fn slot(&self, node: NodeIx) -> Option<SlotIx> {
+    /// The process slots of a provider's node; `None` for another node, or before it had its turn.
+    pub(crate) fn slots(&self, node: NodeIx) -> Option<Rc<ProviderSlots>> {
         self.outcome(node, |outcome| match outcome {
-            Outcome::Provider(slot) => Some(*slot),
+            Outcome::Provider(slots) => Some(Rc::clone(slots)),
             _ => None,
         })
+    }
+
+    /// The process slot of one instance of a provider configuration.
+    pub(crate) fn slot(&self, provider: &ProviderInstance) -> Option<SlotIx> {
+        self.slots(provider.node)?.get(&provider.key).copied()
     }
 
     /// The instances of a resource as its expansion found them, or as the resource itself has them; `None` before that.

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use addr::InstanceKey;
 use values::Value;
 
-use crate::{ephemeral::OpenIx, memo::Version, pool::SlotIx, walk::instances::Keys};
+use crate::{ephemeral::OpenIx, graph::NodeIx, memo::Version, pool::SlotIx, walk::instances::Keys};
 
 /// The result of a node.
 #[derive(Default)]
@@ -19,12 +19,32 @@ pub(crate) enum Outcome {
     Keys(Rc<Keys>),
     /// The values of all instances of a resource.
     Resource(Box<ResourceValue>),
-    /// A provider configuration.
-    Provider(SlotIx),
+    /// A provider configuration: the process slot of each of its instances.
+    Provider(Rc<ProviderSlots>),
     /// Unchanged since the last run. The value is ephemeral and so not kept; it is computed again if a dependent
     /// reads it.
     Unchanged,
 }
+
+/// One instance of a provider configuration.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ProviderInstance {
+    /// The node of the configuration.
+    pub(crate) node: NodeIx,
+    /// The key of the instance; [`InstanceKey::None`] without `for_each`.
+    pub(crate) key: InstanceKey,
+}
+
+impl ProviderInstance {
+    /// The only instance of a configuration without `for_each`.
+    pub(crate) fn without_key(node: NodeIx) -> ProviderInstance {
+        ProviderInstance { node, key: InstanceKey::None }
+    }
+}
+
+/// The process slots of the instances of a provider configuration. One without `for_each` has a single instance,
+/// without a key.
+pub(crate) type ProviderSlots = BTreeMap<InstanceKey, SlotIx>;
 
 /// The value of a resource as references see it.
 pub(crate) struct ResourceValue {

@@ -22,10 +22,13 @@ use crate::{
     function_calls::FunctionCall,
     graph::{EdgeKind, Graph, ModuleIx, NodeIx, NodeKind, template::Declared},
     place,
-    pool::SlotIx,
     schedule::{self, Executor, Failed, Lane, Step},
     walk::{
-        context::Walk, modules::ModuleRun, outcome::Facts, rules::GraphRules, turn::Turn,
+        context::Walk,
+        modules::ModuleRun,
+        outcome::{Facts, ProviderSlots},
+        rules::GraphRules,
+        turn::Turn,
         value_nodes::prefixed,
     },
 };
@@ -74,8 +77,8 @@ pub(crate) enum Work<P> {
     Keep(OpenIx),
     /// Closes ephemeral resources.
     Close(Vec<OpenIx>),
-    /// Releases a provider.
-    LeaveProvider(SlotIx),
+    /// Releases the instances of a provider.
+    LeaveProvider(Rc<ProviderSlots>),
     /// Asks all providers to end running calls early.
     StopProviders,
 }
@@ -150,7 +153,11 @@ impl<'a, P: Purpose<'a>> Execution<'_, 'a, P> {
             Work::Functions(calls) => walk.call_functions(calls).await,
             Work::Keep(open) => walk.keep_open(*open).await,
             Work::Close(opened) => walk.close_all(opened).await,
-            Work::LeaveProvider(slot) => walk.leave_provider(*slot).await,
+            Work::LeaveProvider(slots) => {
+                for slot in slots.values() {
+                    walk.leave_provider(*slot).await;
+                }
+            }
             Work::StopProviders => walk.pool.stop_all().await,
         }
         Ok(())
@@ -220,8 +227,10 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
     }
 
     fn lane(&self, node: NodeIx) -> Option<Lane> {
-        let slot = self.walk.nodes.slot(self.walk.provider_node(node)?)?;
-        self.walk.pool.lane(slot)
+        let slots = self.walk.nodes.slots(self.walk.provider_node(node)?)?;
+        // The tasks of a node may need different instances, and a node has only one lane.
+        let mut slots = slots.values();
+        slots.next().filter(|_| slots.next().is_none()).and_then(|it| self.walk.pool.lane(*it))
     }
 
     fn admit(&self, lane: Lane) -> bool {
@@ -246,8 +255,8 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
 
     fn ending(&self, node: NodeIx) -> Option<Self::Work> {
         let walk = self.walk;
-        if let Some(slot) = walk.nodes.slot(node) {
-            return Some(Work::LeaveProvider(slot));
+        if let Some(slots) = walk.nodes.slots(node) {
+            return Some(Work::LeaveProvider(slots));
         }
         let mut opened = walk.store.opened_by(node);
         opened.retain(|open| !walk.pool.needs(&walk.store.get(*open)));

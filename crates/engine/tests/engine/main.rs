@@ -21,6 +21,7 @@ mod moved_blocks;
 mod moves;
 mod network;
 mod plan;
+mod provider_instances;
 mod provisioners;
 mod refresh_only;
 mod remote_provisioners;

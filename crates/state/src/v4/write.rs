@@ -1,6 +1,6 @@
 //! Writes state files of format 4.
 
-use addr::{AbsResource, InstanceKey, ResourceMode};
+use addr::{AbsResource, InstanceKey, ProviderConfigRef, ResourceMode};
 use base64::Engine as _;
 use values::MarkKind;
 use values::json::{self, JsonText};
@@ -119,17 +119,21 @@ fn write_object(
     out.member("name", &addr.resource.name);
     let mut objects =
         resource.instances.values().flat_map(|it| it.current.iter().chain(it.deposed.values()));
-    if objects.any(|it| it.provider.is_none()) {
+    // Either the resource has a provider in the file, or each of its objects has one.
+    let each_has_one = objects.any(|it| it.provider.is_some());
+    let own = each_has_one.then_some(&resource.provider);
+    if !each_has_one {
         out.member("provider", &resource.provider.to_string());
     }
     out.key("instances");
     out.open('[');
     for (key, instance) in &resource.instances {
         if let Some(object) = &instance.current {
-            write_instance(out, addr, key, None, object)?;
+            write_instance(out, &Written { addr, key, deposed: None, provider: own, object })?;
         }
         for (deposed, object) in &instance.deposed {
-            write_instance(out, addr, key, Some(*deposed), object)?;
+            let deposed = Some(*deposed);
+            write_instance(out, &Written { addr, key, deposed, provider: own, object })?;
         }
     }
     out.close(']');
@@ -137,13 +141,18 @@ fn write_object(
     Ok(())
 }
 
-fn write_instance(
-    out: &mut JsonText,
-    addr: &AbsResource,
-    key: &InstanceKey,
+/// An object with all that its entry in the file shows.
+struct Written<'w> {
+    addr: &'w AbsResource,
+    key: &'w InstanceKey,
     deposed: Option<DeposedKey>,
-    object: &Object,
-) -> Result<(), EncodeError> {
+    /// The provider configuration of the resource, if each object shows its own; `None` if none does.
+    provider: Option<&'w ProviderConfigRef>,
+    object: &'w Object,
+}
+
+fn write_instance(out: &mut JsonText, written: &Written<'_>) -> Result<(), EncodeError> {
+    let Written { addr, key, deposed, provider, object } = *written;
     out.item();
     out.open('{');
     match key {
@@ -160,8 +169,8 @@ fn write_instance(
     if let Some(deposed) = deposed {
         out.member("deposed", deposed.as_str());
     }
-    if let Some(provider) = &object.provider {
-        out.member("provider", &provider.to_string());
+    if let Some(shared) = provider {
+        out.member("provider", &object.provider.as_ref().unwrap_or(shared).to_string());
     }
     out.key("schema_version");
     out.token(object.schema_version);

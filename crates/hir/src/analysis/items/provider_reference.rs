@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use addr::ResourceMode;
 use db::Summary;
 use values::{Kind, Str, Type, convert};
 
@@ -12,8 +13,9 @@ use crate::{
     },
     content::item as item_of,
     expr::{Expr, ExprId, Ref},
+    expr_equality::WithExprs,
     fix::Fix,
-    item::{Item, ProviderConfig, ProviderRef, Repetition},
+    item::{Item, ItemKind, ProviderConfig, ProviderRef, Repetition},
     item_name::ItemName,
     names::{lookup, required_providers},
     statics, suggest,
@@ -61,6 +63,36 @@ pub(super) fn check(
             .and_then(|keys| missing_instance(env, referrer, config, alias, keys, key)),
     };
     infer.problems.extend(found);
+    let keyed = provider.key.and(config.for_each);
+    let declared = declared.map(|it| item_of(env.db, it));
+    infer.problems.extend(declared.zip(keyed).and_then(|(declared, for_each)| {
+        let provider = WithExprs { exprs: &declared.exprs, expr: for_each };
+        same_for_each(referrer, provider)
+    }));
+}
+
+/// Warns if objects and their provider instances come from the same collection: once an element is removed, the
+/// instance that must destroy the object is gone too. As in OpenTofu, literals are not compared.
+fn same_for_each(referrer: &Referrer<'_>, provider: WithExprs<'_>) -> Option<ItemProblem> {
+    let (summary, what) = match &referrer.item.kind {
+        ItemKind::ModuleCall(_) => (Summary::PROVIDER_FOR_EACH_MATCHES_MODULE, "module call"),
+        ItemKind::Resource(it) if it.resource.mode == ResourceMode::Managed => {
+            (Summary::PROVIDER_FOR_EACH_MATCHES_RESOURCE, "resource")
+        }
+        _ => return None,
+    };
+    let Repetition::ForEach(for_each) = referrer.repetition else { return None };
+    let own = WithExprs { exprs: &referrer.item.exprs, expr: for_each };
+    if !own.has_reference() || !own.is_written_like(provider) {
+        return None;
+    }
+    let detail = format!(
+        "The provider configuration has the same for_each as this {what}. If an element is removed from the \
+         collection, the provider instance that must destroy its objects is removed at the same time, and the plan \
+         fails. Give the provider a collection that keeps an element until the apply after its objects are destroyed, \
+         for example one that also has the elements to remove."
+    );
+    Some(ItemProblem::new(for_each.into(), summary, detail))
 }
 
 /// Refuses a sensitive or ephemeral key: the configuration that manages an object is written to the state, and
