@@ -1,6 +1,6 @@
 //! The content of a state: resources, their instances, and the outputs of the root module.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -365,6 +365,36 @@ impl State {
             if let Some(provider) = &mut Arc::make_mut(object).provider {
                 provider.source = source.clone();
             }
+        }
+    }
+
+    /// Renames the stored dependencies of all objects after resources have moved. `renamed` has the new addresses of
+    /// each resource. A former address stays a dependency as long as the state has an object there.
+    pub fn rename_dependencies(
+        &mut self,
+        renamed: &BTreeMap<ConfigResource, BTreeSet<ConfigResource>>,
+    ) {
+        if renamed.is_empty() {
+            return;
+        }
+        let present: BTreeSet<ConfigResource> =
+            self.resources.keys().map(AbsResource::config).collect();
+        let resources = Arc::make_mut(&mut self.resources).values_mut();
+        for object in resources.flat_map(ResourceState::objects_mut) {
+            if !object.dependencies.iter().any(|it| renamed.contains_key(it)) {
+                continue;
+            }
+            let mut dependencies: Vec<ConfigResource> = Vec::new();
+            for it in object.dependencies.iter() {
+                let new = renamed.get(it);
+                let stays = new.is_none() || present.contains(it);
+                dependencies.extend(stays.then(|| it.clone()));
+                dependencies.extend(new.into_iter().flatten().cloned());
+            }
+            // The order of the state format.
+            dependencies.sort_by_cached_key(ConfigResource::to_string);
+            dependencies.dedup();
+            *object = object.with_dependencies(&dependencies.into());
         }
     }
 

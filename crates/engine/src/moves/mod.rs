@@ -25,7 +25,7 @@ mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use addr::ResourceInstance;
+use addr::{ConfigResource, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::Program;
 use rustc_hash::FxHashMap;
@@ -77,7 +77,9 @@ pub(crate) fn execute<'p>(
         Ok(order) => {
             let mut mover = Mover::new(state, destroys_all);
             order.iter().for_each(|it| mover.execute(&statements[*it]));
-            (mover.finish(), Vec::new())
+            let moved = mover.finish();
+            state.rename_dependencies(&moved.renamed());
+            (moved, Vec::new())
         }
         Err(cycle) => (Moved::default(), cycle),
     };
@@ -100,6 +102,18 @@ fn declared(program: &Program) -> Vec<Statement<'_>> {
 }
 
 impl Moved {
+    /// The new addresses of the resources whose objects moved, by their former addresses.
+    fn renamed(&self) -> BTreeMap<ConfigResource, BTreeSet<ConfigResource>> {
+        let mut renamed: BTreeMap<ConfigResource, BTreeSet<ConfigResource>> = BTreeMap::new();
+        for (to, from) in &self.previous {
+            let (from, to) = (from.address.config(), to.config());
+            if from != to {
+                renamed.entry(from).or_default().insert(to);
+            }
+        }
+        renamed
+    }
+
     /// The former addresses of the objects that `moved` blocks moved, by their new addresses.
     pub(crate) fn declared(&self) -> FxHashMap<ResourceInstance, ResourceInstance> {
         let declared = self.previous.iter().filter(|(_, it)| it.is_declared);

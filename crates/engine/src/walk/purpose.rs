@@ -274,10 +274,13 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
     fn report_cycle(&self, nodes: &[NodeIx]) {
         let walk = self.walk;
         let names: Vec<String> = nodes.iter().filter_map(|node| walk.node_name(*node)).collect();
-        walk.report(Diagnostic::new(
-            Summary::UNNAMED_CYCLE,
-            format!("Cycle: {}", names.join(", ")),
-        ));
+        let detail = "These parts of the configuration wait for each other, so none of them can be evaluated. \
+                      Remove one of the references between them.";
+        let summary = match names.as_slice() {
+            [] => Summary::UNNAMED_CYCLE,
+            names => Summary::cycle(names.join(", ")),
+        };
+        walk.report(Diagnostic::new(summary, detail));
     }
 
     fn report_panic(&self) {

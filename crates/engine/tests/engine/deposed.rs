@@ -7,7 +7,10 @@ use addr::ResourceInstance;
 use expect_test::{Expect, expect};
 use state::{Attributes, DeposedKey, Object, PlanMode};
 
-use crate::world::{World, actions, summaries, world};
+use crate::{
+    targets::targets,
+    world::{World, actions, summaries, world},
+};
 
 const CONFIG: &str = r#"
 resource "test_thing" "a" { name = "a" }
@@ -387,4 +390,70 @@ fn deposed_object_with_skip_destroy_is_forgotten() {
     assert!(calls.iter().any(|it| it.ends_with("destroy old-b")), "{calls:?}");
     assert!(!calls.iter().any(|it| it.ends_with("destroy old-a")), "the object stays: {calls:?}");
     assert!(world.state.instance(&at).is_some_and(|it| it.deposed.is_empty()));
+}
+
+#[test]
+fn targeted_plan_destroys_the_deposed_objects_of_its_targets() {
+    let mut shown = String::new();
+    let options: [(&str, &[&str], &[&str]); 6] = [
+        ("target a", &["test_thing.a"], &[]),
+        ("target b", &["test_thing.b"], &[]),
+        ("target gone", &["test_thing.gone"], &[]),
+        ("exclude a", &[], &["test_thing.a"]),
+        ("exclude b", &[], &["test_thing.b[\"k\"]"]),
+        ("exclude gone", &[], &["test_thing.gone"]),
+    ];
+    for (name, wanted, unwanted) in options {
+        for mode in [PlanMode::Normal, PlanMode::Destroy] {
+            let mut world = left_over(CONFIG);
+            (world.targets, world.excludes) = (targets(wanted), targets(unwanted));
+            world.mode = mode;
+            let outcome = world.plan();
+            shown += &format!("{name} {mode:?}\n{}", actions(&outcome.plan));
+        }
+    }
+    expect![[r#"
+        target a Normal
+        test_thing.a NoOp
+        test_thing.a (deposed object 0123abcd) Delete
+        target a Destroy
+        test_thing.a Delete
+        test_thing.a (deposed object 0123abcd) Delete
+        test_thing.b["k"] Delete
+        target b Normal
+        test_thing.a NoOp
+        test_thing.b["k"] NoOp
+        test_thing.b["k"] (deposed object 0123abcd) Delete
+        target b Destroy
+        test_thing.b["k"] Delete
+        test_thing.b["k"] (deposed object 0123abcd) Delete
+        target gone Normal
+        test_thing.gone (deposed object 0123abcd) Delete
+        target gone Destroy
+        test_thing.gone (deposed object 0123abcd) Delete
+        exclude a Normal
+        test_thing.gone (deposed object 0123abcd) Delete
+        exclude a Destroy
+        test_thing.b["k"] Delete
+        test_thing.b["k"] (deposed object 0123abcd) Delete
+        test_thing.gone (deposed object 0123abcd) Delete
+        exclude b Normal
+        test_thing.a NoOp
+        test_thing.a (deposed object 0123abcd) Delete
+        test_thing.gone (deposed object 0123abcd) Delete
+        exclude b Destroy
+        test_thing.a (deposed object 0123abcd) Delete
+        test_thing.gone (deposed object 0123abcd) Delete
+        exclude gone Normal
+        test_thing.a NoOp
+        test_thing.a (deposed object 0123abcd) Delete
+        test_thing.b["k"] NoOp
+        test_thing.b["k"] (deposed object 0123abcd) Delete
+        exclude gone Destroy
+        test_thing.a Delete
+        test_thing.a (deposed object 0123abcd) Delete
+        test_thing.b["k"] Delete
+        test_thing.b["k"] (deposed object 0123abcd) Delete
+    "#]]
+    .assert_eq(&shown);
 }

@@ -9,6 +9,7 @@ use state::{Importing, Plan, PlanMode};
 
 use crate::{
     moves,
+    targets::targets,
     world::{World, summaries, world},
 };
 
@@ -633,4 +634,66 @@ import {
     let first = &outcome.plan.resource_changes[0];
     assert_eq!(first.change.action, state::Action::NoOp);
     assert!(first.change.importing.is_some() && first.change.generated_config.is_empty());
+}
+
+#[test]
+fn targeted_plan_imports_the_dependencies_of_its_targets() {
+    let config = r#"
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "b" {
+  name = "b"
+  zone = test_thing.a.name
+}
+resource "test_thing" "alone" { name = "alone" }
+import {
+  to = test_thing.a
+  id = "a"
+}
+import {
+  to = test_thing.alone
+  id = test_thing.b.id
+}
+"#;
+    let mut shown = String::new();
+    for target in ["test_thing.a", "test_thing.b", "test_thing.alone"] {
+        for excludes in [false, true] {
+            let mut world = world(config);
+            match excludes {
+                true => world.excludes = targets(&[target]),
+                false => world.targets = targets(&[target]),
+            }
+            let outcome = world.plan();
+            let how = if excludes { "without" } else { "only" };
+            shown += &format!("{how} {target}\n");
+            for it in outcome.plan.changes() {
+                let imported = if it.change.importing.is_some() { " imported" } else { "" };
+                shown += &format!("  {} {:?}{imported}\n", it.addr, it.change.action);
+            }
+            shown += &summaries(&outcome.diagnostics);
+        }
+    }
+    expect![[r#"
+        only test_thing.a
+          test_thing.a NoOp imported
+        warning: Resource targeting is in effect
+        without test_thing.a
+        warning: Resource targeting is in effect
+        only test_thing.b
+          test_thing.a NoOp imported
+          test_thing.b Create
+        warning: Resource targeting is in effect
+        without test_thing.b
+          test_thing.a NoOp imported
+        warning: Resource targeting is in effect
+        only test_thing.alone
+          test_thing.a NoOp imported
+          test_thing.b Create
+        warning: Resource targeting is in effect
+        error: Invalid import id argument
+        without test_thing.alone
+          test_thing.a NoOp imported
+          test_thing.b Create
+        warning: Resource targeting is in effect
+    "#]]
+    .assert_eq(&shown);
 }

@@ -299,3 +299,20 @@ fn generated_configuration_is_kept_if_its_plan_fails() {
     let change = &outcome.plan.resource_changes[0].change;
     assert!(change.generated_config.contains("name"), "{}", change.generated_config);
 }
+
+#[test]
+fn cycle_of_an_import_id_through_a_local_is_named() {
+    let config = r#"
+locals { id = test_thing.a.id }
+resource "test_thing" "a" { name = "a" }
+import {
+  to = test_thing.a
+  id = local.id
+}
+"#;
+    let found = world(config).plan().diagnostics;
+    expect![[r#"
+        error: Cycle: local.id, test_thing.a, import of test_thing.a
+    "#]]
+    .assert_eq(&summaries(&found));
+}

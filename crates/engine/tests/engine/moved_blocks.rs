@@ -9,6 +9,7 @@ use values::{MarkKind, Path};
 
 use crate::{
     moves,
+    targets::targets,
     world::{World, summaries, world},
 };
 
@@ -602,4 +603,37 @@ fn secrets_stay_sensitive_in_an_object_of_another_type() {
     let before = &outcome.plan.resource_changes[0].change.before;
     let triggers = before.get_attr("triggers_replace").expect("is an attribute");
     assert!(triggers.has_deep(MarkKind::Sensitive), "{triggers:?}");
+}
+
+#[test]
+fn stored_dependencies_follow_a_move() {
+    let config = r#"
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "b" {
+  name = "b"
+  zone = test_thing.a.name
+}
+"#;
+    let mut world = world(config);
+    assert_eq!(summaries(&world.apply()), "");
+    let dependencies = |world: &World| {
+        let address = parse_resource_instance("test_thing.b").expect("is an address");
+        let object = world.state.current(&address).expect("is there").clone();
+        object.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(dependencies(&world), "test_thing.a");
+    let moved = "moved {\n  from = test_thing.a\n  to   = test_thing.c\n}\n";
+    world.edit("main.tf", &format!("resource \"test_thing\" \"c\" {{ name = \"a\" }}\n{moved}"));
+    world.targets = targets(&["test_thing.a", "test_thing.c"]);
+    world.refresh = false;
+    world.apply();
+    // The plan did not contain the dependent, which only the state has.
+    assert_eq!(dependencies(&world), "test_thing.c");
+    world.targets.clear();
+    world.mode = state::PlanMode::Destroy;
+    world.calls();
+    assert_eq!(summaries(&world.apply()), "");
+    let destroyed: Vec<String> =
+        world.calls().into_iter().filter(|it| it.contains(" destroy ")).collect();
+    assert!(destroyed[0].ends_with("destroy b") && destroyed[1].ends_with("destroy a"));
 }

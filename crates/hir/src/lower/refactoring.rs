@@ -141,9 +141,12 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
         ctx.problems.extend(problem);
         is_fit.then_some(from)
     });
+    let mut is_missing = true;
     let destroy = reader.single_block(ctx, "lifecycle", "removed block").and_then(|block| {
         let mut lifecycle = BodyReader::new(&block);
-        let destroy = body::literal_bool(ctx, lifecycle.attr("destroy"));
+        let attr = lifecycle.attr("destroy");
+        is_missing = attr.is_none();
+        let destroy = body::literal_bool(ctx, attr);
         lifecycle.finish(ctx);
         destroy
     });
@@ -168,7 +171,8 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
     }
     let connection = resource::connection(ctx, &mut reader, &provisioners);
     reader.finish(ctx);
-    if from.is_some() {
+    // An argument with an invalid value is reported as an error, and is not missing.
+    if from.is_some() && (is_missing || destroy.is_some()) {
         ctx.problems.extend(removal_warning(block, destroy, &provisioners));
     }
     Some(ItemKind::Removed(Box::new(Removed { from: from?, destroy, provisioners, connection })))

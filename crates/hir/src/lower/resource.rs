@@ -182,7 +182,10 @@ pub(super) fn enabled(
     };
     if let Some(other) = other {
         let range = enabled.syntax().text_range();
-        exclusive(ctx, range, &format!("\"{other}\" and \"enabled\""), noun);
+        let mut both = [other, "enabled"];
+        both.sort_unstable();
+        let [first, second] = both;
+        exclusive(ctx, range, &format!("\"{first}\" and \"{second}\""), noun);
     }
     *repetition =
         Repetition::Enabled(ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &enabled)));

@@ -260,7 +260,10 @@ fn output_node(change: &OutputChange, show_sensitive: bool) -> Node {
         false => shown(it, None, show_sensitive),
     };
     let (before, after) = (secret(&change.before), secret(&change.after));
-    dynamic::value(&Change::of_output(&before, &after, change.action))
+    // An output that becomes null is shown like one that is removed.
+    let becomes_null = change.action == Action::Update && after.is_null() && !before.is_null();
+    let action = if becomes_null { Action::Delete } else { change.action };
+    dynamic::value(&Change::of_output(&before, &after, action))
 }
 
 /// The line of an output of a state.

@@ -368,7 +368,7 @@ resource "playground_secret" "p" {
         refused(
             "provider instance key",
             summary("Invalid provider instance key"),
-            Plan::Says(summary("Not supported yet")),
+            Plan::Agrees,
             r#"
 provider "playground" {
   alias    = "many"
