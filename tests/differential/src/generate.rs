@@ -30,9 +30,18 @@ pub const FEATURES: &[&str] = &[
     "removed",
     "refresh_only",
     "target",
+    "import",
+    "state",
+    "drift",
     "go",
     "playground",
 ];
+
+/// The first word of a step that changes files as other people would.
+pub(crate) const OUTSIDE_COMMAND: &str = "outside";
+
+/// The changes that other people make.
+pub(crate) const OUTSIDE: &[&str] = &["remove", "change", "remove all"];
 
 /// The enabled features.
 #[derive(Clone, Debug, Default)]
@@ -97,6 +106,11 @@ impl Generator<'_> {
                     self.edit(&mut modules);
                 }
             }
+            if !steps.is_empty() && !is_saved && self.vocabulary.has("drift") && self.one_in(3, 1) {
+                let change = self.pick(OUTSIDE).to_owned();
+                let command = vec![OUTSIDE_COMMAND.to_owned(), change];
+                steps.push(Step { modules: modules.clone(), command });
+            }
             let command = self.command(&modules[0], steps.is_empty(), is_saved);
             is_saved = command.iter().any(|it| it.starts_with("-out="));
             steps.push(Step { modules: modules.clone(), command });
@@ -110,6 +124,9 @@ impl Generator<'_> {
         if is_saved && self.random.usize(..6) > 0 {
             ["apply", "-json", SAVED][..].iter().for_each(|it| push(it));
             return command;
+        }
+        if !is_first && self.vocabulary.has("state") && self.one_in(4, 1) {
+            return self.state_command(root);
         }
         match self.random.usize(..if is_first { 12 } else { 20 }) {
             0 => push("validate"),
@@ -164,6 +181,27 @@ impl Generator<'_> {
             command.push("-detailed-exitcode".to_owned());
         }
         self.variables(command, root);
+    }
+
+    /// A command that changes the state without a provider, or imports an object into it.
+    fn state_command(&mut self, root: &Module) -> Vec<String> {
+        let address = self.instance(root).unwrap_or_else(|| "terraform_data.s0".to_owned());
+        let other = self.instance(root).unwrap_or_else(|| "terraform_data.s1".to_owned());
+        let words = match self.random.usize(..12) {
+            0..=2 => vec!["taint", &*address],
+            3 | 4 => vec!["untaint", &*address],
+            5 | 6 => vec!["state", "rm", &*address],
+            7 | 8 => vec!["state", "mv", &*address, &*other],
+            9 => vec!["state", "show", &*address],
+            _ => vec!["import", &*address, "from-outside"],
+        };
+        let mut command: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        if command[0] == "import" {
+            let mut variables = vec![command[0].clone()];
+            self.variables(&mut variables, root);
+            command.splice(..1, variables);
+        }
+        command
     }
 
     /// Adds one or two addresses of modules, resources or instances, for one of the two options.

@@ -28,8 +28,6 @@ const DROPPED: &[&str] = &[
     // Terraform writes these; Mayfly does too, for tools that expect them.
     "applyable",
     "complete",
-    // Empty in Mayfly, see docs/limits.md.
-    "relevant_attributes",
     // Diagnostics are compared separately.
     "warning_count",
     "error_count",

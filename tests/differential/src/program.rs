@@ -10,6 +10,7 @@ use std::{
 use serde_json::Value as Json;
 
 use crate::{
+    generate::OUTSIDE_COMMAND,
     model::{Case, Files},
     names::Names,
     observation::{self, Observation, Raw},
@@ -64,6 +65,12 @@ impl<'a> Bench<'a> {
     /// Writes the files, runs `init` if modules or providers changed, then runs the command.
     pub(crate) fn step(&mut self, files: &Files, command: &[String]) -> io::Result<Observation> {
         self.write(files)?;
+        if let [first, change] = command
+            && first == OUTSIDE_COMMAND
+        {
+            self.change_outside(change)?;
+            return Ok(Observation::default());
+        }
         let needs = needs(files);
         if self.initialized.as_ref() != Some(&needs) {
             let raw = self.run(&["init".to_owned()])?;
@@ -82,6 +89,23 @@ impl<'a> Bench<'a> {
         let log = fs::read_to_string(log).unwrap_or_default();
         let plan = self.saved_plan(command, &raw)?;
         Ok(observation::of_command(command, &raw, [&before, &after], &log, plan, &self.names))
+    }
+
+    /// Changes or removes files that a provider has written.
+    fn change_outside(&self, change: &str) -> io::Result<()> {
+        let Ok(entries) = fs::read_dir(self.folder.join("files")) else { return Ok(()) };
+        let entries: io::Result<Vec<PathBuf>> = entries.map(|it| Ok(it?.path())).collect();
+        let mut files = entries?;
+        files.sort();
+        let count = if change == "remove all" { files.len() } else { 1 };
+        for file in files.iter().take(count) {
+            if change == "change" {
+                fs::write(file, "changed by others")?;
+            } else {
+                fs::remove_file(file)?;
+            }
+        }
+        Ok(())
     }
 
     /// The JSON of the plan that the command saved. `None` if it saved none.
@@ -179,7 +203,7 @@ fn wait(process: &mut Command) -> io::Result<i32> {
 pub(crate) fn arguments(command: &[String]) -> Vec<String> {
     let mut all = command.to_vec();
     let is = |name: &str| command.first().is_some_and(|it| it == name);
-    if is("plan") || is("apply") || is("destroy") || is("refresh") {
+    if is("plan") || is("apply") || is("destroy") || is("refresh") || is("import") {
         all.insert(1, "-input=false".to_owned());
         all.insert(1, "-no-color".to_owned());
         if (is("apply") || is("destroy")) && !command.iter().any(|it| it == SAVED) {

@@ -19,6 +19,11 @@ impl Generator<'_> {
         if self.vocabulary.has("removed") && self.one_in(5, 1) {
             return self.remove(modules, index, at);
         }
+        if self.vocabulary.has("import") && self.one_in(5, 1) {
+            let block = self.import(&modules[0]);
+            modules[0].blocks.extend(block);
+            return;
+        }
         match self.random.usize(..12) {
             0 | 1 => {
                 let block = self.block(modules, index);
@@ -117,6 +122,38 @@ impl Generator<'_> {
         let [from, to] = [(), ()].map(|()| format!("{address}{}", self.pick(&keys)));
         let block = self.moved(from, to);
         modules[index].blocks.push(block);
+    }
+
+    /// Generates an `import` block for a resource. `None` if the module has none.
+    fn import(&mut self, root: &Module) -> Option<Block> {
+        let is_importable = |it: &&Block| it.header.starts_with("resource \"terraform_data\"");
+        let resources: Vec<&Block> = root.blocks.iter().filter(is_importable).collect();
+        let resource = resources.get(self.random.usize(..resources.len().max(1)))?;
+        let address = resource.labels().join(".");
+        let argument =
+            |name: &str, value: &str| Argument { name: name.to_owned(), value: value.to_owned() };
+        let arguments = if resource.argument("for_each").is_some() && self.one_in(2, 1) {
+            let keys = self.pick(&["{ a = \"x\" }", "{ a = \"x\", b = \"y\" }", "{}"]);
+            vec![
+                argument("for_each", keys),
+                argument("to", &format!("{address}[each.key]")),
+                argument("id", "each.value"),
+            ]
+        } else {
+            let key = match (resource.argument("count"), resource.argument("for_each")) {
+                (Some(_), _) => "[0]",
+                (_, Some(_)) => "[\"a\"]",
+                _ => "",
+            };
+            let scope = Scope::of(root, std::slice::from_ref(root), u32::MAX);
+            let id = match self.one_in(3, 1) {
+                true => self.expression(Kind::String, scope, 1),
+                false => "\"from-outside\"".to_owned(),
+            };
+            vec![argument("to", &format!("{address}{key}")), argument("id", &id)]
+        };
+        let header = "import".to_owned();
+        Some(Block { key: self.key(), header, arguments, blocks: Vec::new() })
     }
 
     fn moved(&mut self, from: String, to: String) -> Block {
