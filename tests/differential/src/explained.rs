@@ -303,6 +303,28 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "`import` evaluates what it needs",
+        applies: |seen| {
+            let is_left_out = seen.is_of("state")
+                && (seen.difference.class.contains("state: outputs")
+                    || seen.difference.class.contains("state: check_results"));
+            let detail = &seen.difference.detail;
+            let is_of_others = seen.is_of("diagnostics")
+                && detail.lines().all(|it| it.starts_with("only reference"));
+            let is_import = seen.around.command.first().is_some_and(|it| it == "import");
+            is_import && (is_left_out || is_of_others)
+        },
+    },
+    Rule {
+        name: "an import ID that refers to its own resource",
+        applies: |seen| {
+            let validation = seen.around.checks[1].validation.strings("diagnostics");
+            seen.is_written("import {")
+                && seen.invalid() == [false, true]
+                && validation.contains(&"error: Invalid import id argument")
+        },
+    },
+    Rule {
         name: "`-replace` and a resource of the same name in another module",
         applies: |seen| seen.only(&["Incompletely-matched force-replace resource instance"], &[]),
     },

@@ -239,10 +239,10 @@ fn reordered(json: Json) -> Json {
 
 /// Returns true if the order of a list is irrelevant. Resources are sorted by address, which varies if keys are
 /// generated. The reference lists the modules inside of a module in the order in which it planned them. Results of
-/// checks are unordered.
+/// checks are unordered, and so are the relevant attributes, which the reference finds in the order of maps.
 fn says_nothing_by_order(list: &str, elements: &[Json]) -> bool {
     match list {
-        "child_modules" => true,
+        "child_modules" | "relevant_attributes" => true,
         "resources" | "resource_changes" => elements.iter().any(|it| {
             let addresses = [&it["address"], &it["module"]].into_iter();
             addresses.filter_map(Json::as_str).any(|it| it.contains('<'))
