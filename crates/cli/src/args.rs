@@ -3,6 +3,7 @@
 
 mod command;
 mod json;
+mod login;
 mod options;
 mod parsing;
 mod providers;
@@ -13,6 +14,7 @@ mod test;
 mod workspace;
 
 pub(crate) use json::JsonArgs;
+pub(crate) use login::{LoginArgs, LogoutArgs};
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
 pub(crate) use providers::{
     ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
@@ -105,6 +107,10 @@ pub(crate) enum Command {
     },
     /// Show the providers that the configuration and the state require.
     Providers(ProvidersArgs),
+    /// Obtain a token from a host with a browser, and store it.
+    Login(LoginArgs),
+    /// Remove the stored token of a host.
+    Logout(LogoutArgs),
     /// Show information about the language.
     Metadata {
         #[command(subcommand)]

@@ -38,9 +38,11 @@ impl View for CommandView {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<String, Unanswered> {
-        let Question::Variable(variable) = question;
-        let is_secret = variable.sensitive || variable.ephemeral;
-        self.0.ask(&notices::prompt(variable), is_secret)
+        let is_secret = match question {
+            Question::Variable(variable) => variable.sensitive || variable.ephemeral,
+            Question::Login(question) => question.is_secret(),
+        };
+        self.0.ask(&notices::prompt(question), is_secret)
     }
 
     fn log(&self, level: LogLevel, module: &str, text: &str) {

@@ -215,6 +215,8 @@ fn dispatch(
         Command::Env { command } => commands::workspace::run_as_env(&session, &command),
         Command::State { command } => commands::state::run(&session, &command, flags),
         Command::Providers(it) => commands::providers::run(&session, &it),
+        Command::Login(it) => commands::login::run(&session, &it),
+        Command::Logout(it) => commands::login::run_logout(&session, &it),
         Command::Metadata { command: MetadataCommand::Functions(it) } => {
             commands::metadata::functions(&session, &it)
         }

@@ -1,7 +1,9 @@
 //! The words for the steps of operations, and for their questions.
 
+mod login;
+
 use hir::item::Variable;
-use operations::view::{LockFileChange, Notice};
+use operations::view::{LockFileChange, Notice, Question};
 use packages::{MirrorEvent, SelectedBy};
 
 use crate::ui::Ui;
@@ -50,9 +52,10 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
                 LockFileChange::Providers => PROVIDERS_RELOCKED,
             },
         ),
+        Notice::Login(step) => login::show(ui, step),
         Notice::Lock(event) => say(ui, &event.to_string()),
-        Notice::ProvidersLocked { is_changed: false } => say(ui, LOCK_FILE_COMPLETE),
-        Notice::ProvidersLocked { is_changed: true } => say(ui, LOCK_FILE_UPDATED),
+        Notice::ProvidersLocked { is_changed: false } => say_success(ui, LOCK_FILE_COMPLETE),
+        Notice::ProvidersLocked { is_changed: true } => say_success(ui, LOCK_FILE_UPDATED),
         Notice::Mirror(event) => {
             let MirrorWords { text, message } = mirror_words(event);
             ui.message(&text, &message);
@@ -74,13 +77,30 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
 
 /// Prints a text, or in JSON a message of one line.
 fn say(ui: &Ui, text: &str) {
+    ui.message(text, &one_line(text));
+}
+
+/// Prints a text with the word "Success!" in color, or in JSON a message of one line.
+fn say_success(ui: &Ui, text: &str) {
+    ui.message(&render::success(text, &ui.out), &one_line(text));
+}
+
+fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().filter(|it| *it != "-").collect();
-    ui.message(text, &words.join(" "));
+    words.join(" ")
+}
+
+/// The text before an answer.
+pub(crate) fn prompt(question: &Question<'_>) -> String {
+    match question {
+        Question::Variable(variable) => prompt_of_variable(variable),
+        Question::Login(question) => login::prompt(question),
+    }
 }
 
 /// The question: `var.x`, with `(ephemeral)` for an ephemeral variable as the ephemeral resources RFC requires,
 /// and the description.
-pub(crate) fn prompt(variable: &Variable) -> String {
+fn prompt_of_variable(variable: &Variable) -> String {
     let ephemeral = if variable.ephemeral { " (ephemeral)" } else { "" };
     let mut text = format!("var.{}{ephemeral}\n", variable.name);
     if let Some(description) = &variable.description {

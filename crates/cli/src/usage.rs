@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: &[&str] = &["graph", "login", "logout"];
+const COMMANDS_TO_COME: &[&str] = &["graph"];
 /// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
 const FLAGS_TO_COME: &[&str] = &[
     "--deprecation",

@@ -36,6 +36,7 @@ pub mod import;
 pub mod init;
 mod local_exec;
 pub mod located;
+pub mod login;
 pub mod modules;
 pub mod offline;
 mod place;

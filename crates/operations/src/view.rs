@@ -1,11 +1,15 @@
 //! The border to the caller: everything that an operation shows, asks and logs passes the trait [`View`].
 
+mod login;
+
 use std::fmt;
 
 use db::{Diagnostic, Sources};
 use engine::{EventSink, LogLevel, Operation, Redactor};
 use hir::item::Variable;
 use packages::{InstallEvent, LockEvent, MirrorEvent};
+
+pub use login::{LoginQuestion, LoginStep, Mechanism, TokenStore};
 
 /// Shows an operation to its caller: as text on a terminal, as JSON, or not at all.
 pub trait View: Send + Sync {
@@ -66,6 +70,8 @@ pub trait RunView: EventSink {
 pub enum Question<'a> {
     /// The value of a root variable. Answers for sensitive and ephemeral variables must not be shown.
     Variable(&'a Variable),
+    /// A question of `login`.
+    Login(LoginQuestion<'a>),
 }
 
 /// The reason why a question has no answer.
@@ -142,6 +148,8 @@ pub enum Notice<'a> {
     },
     /// A step of `providers mirror`.
     Mirror(&'a MirrorEvent),
+    /// A step of `login` or `logout`.
+    Login(LoginStep<'a>),
     /// `init` succeeded.
     Initialized,
     /// Many or large temporary files are saved with a plan, which takes time.

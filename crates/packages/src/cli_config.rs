@@ -207,7 +207,7 @@ impl InstallationMethod {
 
 impl Token {
     /// Takes a token that a host issued.
-    pub(crate) fn new(text: impl Into<String>) -> Token {
+    pub fn new(text: impl Into<String>) -> Token {
         Token(text.into())
     }
 

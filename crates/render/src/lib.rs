@@ -45,8 +45,8 @@ use provider::ProviderSchemas;
 pub use crate::{
     causes::{causes, causes_json, causes_overview, finding_json},
     diagnostic::{
-        compact_warnings, consolidated, diagnostic_json, diagnostics, valid, validate_json,
-        without_repeated_deprecations,
+        compact_warnings, consolidated, diagnostic_json, diagnostics, success, valid,
+        validate_json, without_repeated_deprecations,
     },
     event::{ProgressLine, event, event_json, progress_line, summary},
     output::{output_json, output_raw, output_value, outputs, outputs_json},

@@ -87,6 +87,8 @@ impl Command {
             Command::Workspace { command } | Command::Env { command } => command.common(),
             Command::Providers(ProvidersArgs { command: Some(command), .. }) => command.common(),
             Command::Providers(it) => Common::with(&it.view, &mut it.vars),
+            Command::Login(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Logout(it) => Common::new(&it.view).lines(&it.json),
             Command::Metadata { command: MetadataCommand::Functions(it) } => Common::new(&it.view),
             Command::Version(it) => Common::new(&it.view),
             Command::Lsp(_) => Common::new(&ViewArgs::default()),

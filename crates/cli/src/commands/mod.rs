@@ -7,6 +7,7 @@ pub(crate) mod force_unlock;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod login;
 pub(crate) mod lsp;
 pub(crate) mod metadata;
 pub(crate) mod output;

@@ -170,6 +170,7 @@ pages! {
     LocalExec "local-exec",
     LockFile "lock-file",
     LockTimeout "lock-timeout",
+    Login "login",
     MisplacedRequiredProviders "misplaced-required-providers",
     MissingArgument "missing-argument",
     MissingBase "missing-base",

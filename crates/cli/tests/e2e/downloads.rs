@@ -33,6 +33,7 @@ pub(crate) type Pages = BTreeMap<String, Vec<u8>>;
 /// answer and says so; otherwise a client may send its next request into the closing connection.
 pub(crate) struct Server {
     pub(crate) port: u16,
+    /// The requests: the head of each, followed by its body.
     heads: Arc<Mutex<Vec<String>>>,
 }
 
@@ -56,7 +57,11 @@ impl Server {
                         let Ok(byte) = stream.read_u8().await else { break };
                         head.push(byte);
                     }
-                    let head = String::from_utf8_lossy(&head).into_owned();
+                    let mut body = vec![0; length_of_body(&head)];
+                    if stream.read_exact(&mut body).await.is_err() {
+                        continue;
+                    }
+                    let head = String::from_utf8_lossy(&[head, body].concat()).into_owned();
                     let path = head.split(' ').nth(1).unwrap_or_default();
                     let path = path.split('?').next().unwrap_or_default();
                     let missing =
@@ -75,6 +80,12 @@ impl Server {
     pub(crate) fn heads(&self) -> Vec<String> {
         std::mem::take(&mut *self.heads.lock().expect("no panic"))
     }
+}
+
+fn length_of_body(head: &[u8]) -> usize {
+    let head = String::from_utf8_lossy(head).to_lowercase();
+    let mut lines = head.lines().filter_map(|it| it.strip_prefix("content-length:"));
+    lines.next().and_then(|it| it.trim().parse().ok()).unwrap_or(0)
 }
 
 fn with_port(answer: Vec<u8>, port: u16) -> Vec<u8> {

@@ -134,6 +134,8 @@ const ROWS: &[Row] = &[
     all(&["init", "-json"]).shows(&["successfully initialized"]),
     all(&["get", "-update"]),
     all(&["providers"]).shows(&["Providers required by configuration:"]),
+    all(&["login", "-input=false", "localhost:1"]).exits(1).shows(&["an interactive command"]),
+    around(&["logout", "localhost:1"]).shows(&["No credentials for localhost:1"]),
     all(&["providers", "lock", "-platform=linux_amd64"]).shows(&["no need for changes"]),
     all(&["providers", "lock", "-fs-mirror=nowhere", "-net-mirror=https://127.0.0.1/"]).exits(1),
     all(&["providers", "mirror", "copied", "-json"]).shows(&["bundled with Mayfly"]),

@@ -37,6 +37,7 @@ mod interrupts;
 mod journal;
 mod json;
 mod language;
+mod login;
 mod logs;
 mod lost_states;
 mod metadata;

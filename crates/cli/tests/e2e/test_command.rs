@@ -498,3 +498,31 @@ fn runs_plan_as_their_options_say() {
     let ended = bench.mayfly(".", ["test"]).fails();
     assert!(ended.err.contains("on main.tftest.hcl line 2"), "{}", ended.err);
 }
+
+#[test]
+fn clean_up_of_a_test_counts_as_an_apply() {
+    let main = r#"
+terraform {
+  required_providers {
+    playground = { source = "mayfly/playground" }
+  }
+}
+provider "playground" {
+  require_keys = true
+  access_key   = tofu.applying ? "a" : null
+  secret_key   = tofu.applying ? "s" : null
+}
+resource "playground_parameter" "a" {
+  name  = "a"
+  type  = "String"
+  value = "b"
+}
+"#;
+    let bench = Bench::with_main(main);
+    bench.write("main.tftest.hcl", "run \"applied\" {\n}\n");
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    // Without its keys, the provider could destroy nothing.
+    bench.mayfly(".", ["test"]).succeeds().shows(&["Success! 1 passed, 0 failed."]);
+    assert!(!bench.path("errored_test.tfstate").exists());
+    bench.mayfly(".", ["plan"]).fails().shows(&["Missing key"]);
+}

@@ -171,3 +171,52 @@ fn run_chooses_providers_of_its_file() {
     ]);
     assert!(!bench.path("made.txt").exists(), "the real file is destroyed");
 }
+
+#[test]
+fn mock_provider_has_instances() {
+    let main = r#"
+terraform {
+  required_providers {
+    playground = { source = "mayfly/playground" }
+  }
+}
+variable "keys" {
+  type    = set(string)
+  default = ["a", "b"]
+}
+provider "playground" {
+  alias        = "by"
+  for_each     = var.keys
+  require_keys = true
+}
+resource "playground_parameter" "p" {
+  for_each = var.keys
+  provider = playground.by[each.key]
+  name     = each.key
+  type     = "String"
+  value    = "v"
+}
+"#;
+    let bench = Bench::with_main(main);
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    let test = r#"
+mock_provider "playground" {
+  alias    = "by"
+  for_each = var.keys
+  mock_resource "playground_parameter" {
+    defaults = { arn = "mocked" }
+  }
+}
+run "mocked" {
+  assert {
+    condition     = length(playground_parameter.p) == 2 && playground_parameter.p["b"].arn == "mocked"
+    error_message = "not mocked"
+  }
+}
+"#;
+    bench.write("main.tftest.hcl", test);
+    bench.mayfly(".", ["test"]).succeeds().shows(&["run \"mocked\"... pass"]);
+    // An object needs its own instance of the mock.
+    bench.write("main.tftest.hcl", &test.replace("= var.keys", "= toset([\"b\"])"));
+    bench.mayfly(".", ["test"]).fails().shows(&["Provider instance not present"]);
+}

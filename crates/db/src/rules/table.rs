@@ -394,6 +394,18 @@ language::language! { rules
             variables_file_fault(words) Error "{words}" as "Invalid operand";
         JsonApproval "json-approval": JSON_APPROVAL Error "Plan file or auto-approve required";
         JsonRequired "json-required": JSON_REQUIRED Error "The -json flag is required";
+        Login "login":
+            LOGIN_INPUT Error "Login is an interactive command", INVALID_HOST Error "Invalid hostname",
+            service_discovery(host) Error "Service discovery failed for {host}",
+            configured_credentials(host) Error "Credentials for {host} are manually configured",
+            LOGIN_NOT_UNDERSTOOD Warning "Host does not support OpenTofu login",
+            LOGIN_UNSUPPORTED Error "Host does not support OpenTofu login",
+            NO_TOKENS_API Error "Host does not support OpenTofu tokens API",
+            LOGIN_CANCELLED Error "Login cancelled", LOGIN_NO_ANSWER Error "Error collecting user prompt",
+            LOGIN_SERVER Error "Can't start temporary login server",
+            LOGIN_FAILED Error "Failed to obtain auth token", PASSWORD_REFUSED Error "Failed to retrieve API token",
+            INVALID_TOKEN Error "Token is invalid", TOKEN_USER Error "Failed to retrieve user account details",
+            TOKEN_NOT_SAVED Error "Failed to save API token", TOKEN_NOT_REMOVED Error "Failed to remove API token";
         NoConfiguration "no-configuration":
             NO_CONFIGURATION Error "No configuration files",
             NO_CONFIGURATION_FILES Error "No OpenTofu configuration files";

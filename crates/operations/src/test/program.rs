@@ -114,21 +114,20 @@ impl<'a> RunProgram<'a> {
     }
 
     fn set_provider(&mut self, name: &Str, alias: Option<&Str>, from: &Replacement) {
-        if let Some(expr) = from.mock.as_ref().and_then(|it| it.for_each) {
-            let detail = hir::unsupported::detail("mock provider instances made by for_each");
-            let found = Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail);
-            return self.report(&from.entry, expr, found);
-        }
         let (local_name, alias) = (name.clone(), alias.cloned());
         let key = (local_name.clone(), alias.clone());
         let config = match from.entry.item.kind.as_provider() {
             Some(config) => ProviderConfig { local_name, alias, ..config.clone() },
             None => {
+                let for_each = from.mock.as_ref().and_then(|it| it.for_each);
                 let body = Body::default();
-                ProviderConfig { local_name, alias, for_each: None, has_version: false, body }
+                ProviderConfig { local_name, alias, for_each, has_version: false, body }
             }
         };
-        let refs = if from.mock.is_some() { Box::default() } else { from.entry.item.refs.clone() };
+        // Of a mock, only its instances are evaluated together with the module.
+        let refs = from.entry.item.refs.iter();
+        let refs = refs.filter(|it| from.mock.is_none() || it.place == RefPlace::Repetition);
+        let refs = refs.cloned().collect();
         let kind = ItemKind::Provider(Box::new(config));
         let item = Item { kind, refs, ..Item::clone(&from.entry.item) };
         let entry = Entry { item: Arc::new(item), origin: from.entry.origin };

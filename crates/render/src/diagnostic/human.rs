@@ -48,8 +48,12 @@ pub fn valid(without_warnings: bool, style: &Style) -> String {
         false => ", but there were some validation warnings as shown above",
     };
     let text = style.wrap(&format!("Success! The configuration is valid{rest}."), 1);
-    let success = style.paint(Paint::BoldGreen, "Success!");
-    format!("{}\n", text.replacen("Success!", &success, 1))
+    format!("{}\n", success(&text, style))
+}
+
+/// Returns the text with its first "Success!" in color.
+pub fn success(text: &str, style: &Style) -> String {
+    text.replacen("Success!", &style.paint(Paint::BoldGreen, "Success!"), 1)
 }
 
 fn framed(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {

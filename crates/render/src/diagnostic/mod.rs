@@ -9,6 +9,6 @@ mod tests;
 
 pub use self::{
     consolidate::{compact_warnings, consolidated, without_repeated_deprecations},
-    human::{diagnostics, valid},
+    human::{diagnostics, success, valid},
     json::{diagnostic_json, validate_json},
 };
