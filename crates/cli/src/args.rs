@@ -2,9 +2,12 @@
 //! dashes.
 
 mod command;
+mod graph;
 mod json;
 mod login;
 mod options;
+#[cfg(test)]
+mod parity;
 mod parsing;
 mod providers;
 mod refresh;
@@ -13,6 +16,7 @@ mod state;
 mod test;
 mod workspace;
 
+pub(crate) use graph::{GraphArgs, GraphType};
 pub(crate) use json::JsonArgs;
 pub(crate) use login::{LoginArgs, LogoutArgs};
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
@@ -20,7 +24,7 @@ pub(crate) use providers::{
     ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
 };
 pub(crate) use refresh::RefreshArgs;
-pub(crate) use shared::{StateArgs, VarArgs, ViewArgs};
+pub(crate) use shared::{DeprecationScope, StateArgs, VarArgs, ViewArgs};
 pub(crate) use state::{
     LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
     StateListArgs, StateShowArgs, TaintArgs,
@@ -35,6 +39,8 @@ use std::{num::NonZero, path::PathBuf};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use engine::Operation;
 
+use crate::completion::scripts::Shell;
+
 /// An OpenTofu-compatible engine that never writes a secret down.
 #[derive(Parser)]
 #[command(name = "mayfly", bin_name = "mayfly", disable_version_flag = true, max_term_width = 100)]
@@ -45,6 +51,12 @@ pub(crate) struct Cli {
     /// Print the version, like the version command.
     #[arg(long)]
     pub(crate) version: bool,
+    /// Add completion of command lines to the start files of bash, zsh and fish.
+    #[arg(long)]
+    pub(crate) install_autocomplete: bool,
+    /// Remove what -install-autocomplete added.
+    #[arg(long)]
+    pub(crate) uninstall_autocomplete: bool,
     /// The reason why the command line is refused, as a sentence.
     #[arg(skip)]
     pub(crate) refusal: Option<String>,
@@ -107,6 +119,8 @@ pub(crate) enum Command {
     },
     /// Show the providers that the configuration and the state require.
     Providers(ProvidersArgs),
+    /// Print the graph of an operation in the DOT language.
+    Graph(GraphArgs),
     /// Obtain a token from a host with a browser, and store it.
     Login(LoginArgs),
     /// Remove the stored token of a host.
@@ -120,11 +134,22 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Print the version.
     Version(VersionArgs),
+    /// Print the completion script for a shell.
+    Completion(CompletionArgs),
     /// Run the language server on standard input and output.
     #[command(alias = "serve")]
     Lsp(LspArgs),
     /// Release the lock on the state that a crashed command left behind.
     ForceUnlock(ForceUnlockArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionArgs {
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// The shell.
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
 }
 
 /// The flags that editors pass when they start a language server.
@@ -146,6 +171,9 @@ pub(crate) struct GetArgs {
     /// Select the newest versions that the constraints allow.
     #[arg(long)]
     pub(crate) update: bool,
+    /// The directory with test files, in addition to the working directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub(crate) test_directory: PathBuf,
 }
 
 #[derive(Subcommand)]
@@ -218,6 +246,17 @@ pub(crate) struct InitArgs {
     /// Initialize the backend. If false, the backend settings of the last initialization stay.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) backend: bool,
+    /// Same as -backend.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) cloud: bool,
+    /// Copy this module into the working directory, which must be empty, and initialize it.
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) from_module: Option<String>,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    /// Accepted for compatibility with scripts. Only a remote backend has another version.
+    #[arg(long = "ignore-remote-version")]
+    pub(crate) _ignore_remote_version: bool,
     /// An argument of the backend, NAME=VALUE, or a file with such arguments. May be repeated.
     #[arg(long, value_name = "ARGUMENT|FILE")]
     pub(crate) backend_config: Vec<String>,
@@ -367,6 +406,8 @@ pub(crate) struct ConsoleArgs {
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Args)]
@@ -389,6 +430,9 @@ pub(crate) struct ShowArgs {
     /// Print the configuration. Needs -json.
     #[arg(long, group = "target")]
     pub(crate) config: bool,
+    /// Print the declarations of the module in this directory, which needs no initialization. Needs -json.
+    #[arg(long, value_name = "DIR", group = "target")]
+    pub(crate) module: Option<PathBuf>,
     /// A saved plan or a state file. Defaults to the current state.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
@@ -435,6 +479,9 @@ pub(crate) struct ImportArgs {
     /// The directory of the configuration. The state stays that of the working directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) config: Option<PathBuf>,
+    /// Accepted for compatibility with scripts. Only a remote backend has another version.
+    #[arg(long = "ignore-remote-version")]
+    pub(crate) _ignore_remote_version: bool,
     /// The address of the instance to import to. The configuration must have its resource block.
     #[arg(value_name = "ADDRESS")]
     pub(crate) address: String,
@@ -461,13 +508,12 @@ pub(crate) struct ExplainArgs {
     pub(crate) id: Option<String>,
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct VersionArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// Print as JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArgs,
 }
 
 #[derive(Args)]

@@ -429,6 +429,7 @@ mod tests {
     use super::*;
     use crate::{
         args::ViewArgs,
+        deprecations::DeprecationFilter,
         ui::{JsonForm, Outputs, Stdout, StyleVariables},
     };
 
@@ -477,6 +478,7 @@ mod tests {
         let ui = Ui::new(
             &ViewArgs::default(),
             StyleVariables::default(),
+            DeprecationFilter::default(),
             outputs,
             CancelToken::new(),
             log,

@@ -17,6 +17,8 @@ mod allocator;
 mod args;
 mod arguments;
 mod commands;
+mod completion;
+mod deprecations;
 mod directories;
 mod events;
 mod exit;
@@ -49,7 +51,7 @@ use operations::{
 use plugin::{HiddenMode, Processes};
 
 use crate::{
-    args::{Command, MetadataCommand, StateCommand, ViewArgs},
+    args::{Command, MetadataCommand, StateCommand},
     directories::Directories,
     exit::Exit,
     session::CommandSession,
@@ -83,6 +85,9 @@ fn main() -> std::process::ExitCode {
 
 /// Runs one command.
 fn run(args: Vec<String>, processes: Processes) -> Exit {
+    if let Ok(line) = std::env::var(completion::LINE) {
+        return completion::answer(&line, &args, processes);
+    }
     // Freeing the many parts of the definition would take longer than parsing with it.
     let mut definition = ManuallyDrop::new(args::command());
     let args = match with_environment_arguments(&definition, args) {
@@ -100,9 +105,9 @@ fn run(args: Vec<String>, processes: Processes) -> Exit {
     let (refusal, invocation) = (cli.refusal, cli.invocation);
     let command = match cli.command {
         Some(command) => command,
-        None if cli.version => {
-            Command::Version(args::VersionArgs { view: ViewArgs::default(), json: false })
-        }
+        None if cli.install_autocomplete => return commands::completion::set_up(false),
+        None if cli.uninstall_autocomplete => return commands::completion::set_up(true),
+        None if cli.version => Command::Version(args::VersionArgs::default()),
         None => {
             let help = definition.render_help().to_string();
             return commands::help(&help);
@@ -215,6 +220,7 @@ fn dispatch(
         Command::Env { command } => commands::workspace::run_as_env(&session, &command),
         Command::State { command } => commands::state::run(&session, &command, flags),
         Command::Providers(it) => commands::providers::run(&session, &it),
+        Command::Graph(it) => commands::graph::run(&session, &it),
         Command::Login(it) => commands::login::run(&session, &it),
         Command::Logout(it) => commands::login::run_logout(&session, &it),
         Command::Metadata { command: MetadataCommand::Functions(it) } => {
@@ -223,6 +229,7 @@ fn dispatch(
         Command::Version(it) => commands::version::run(&session, &it),
         Command::Lsp(_) => return commands::lsp::run(session),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
+        Command::Completion(it) => commands::completion::run(&session, &it),
         Command::Explain(it) => commands::explain::run(&session, &it),
     };
     let exit = match result {

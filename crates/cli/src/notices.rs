@@ -16,6 +16,9 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
         Notice::EmptyDirectory => say(ui, EMPTY),
         Notice::InvalidConfiguration if ui.prints_text() => ui.print_error(INVALID),
         Notice::InvalidConfiguration => {}
+        Notice::CopyingModule { source } => {
+            say(ui, &format!("Copying configuration from {source:?}..."));
+        }
         Notice::InitializingBackend => say(ui, "\nInitializing the backend..."),
         Notice::StateCopied { workspace, from, to } => {
             say(

@@ -12,6 +12,7 @@ use plugin::Processes;
 use crate::{
     args::Command,
     arguments,
+    deprecations::DeprecationFilter,
     events::CommandView,
     harden,
     log::Log,
@@ -41,8 +42,9 @@ impl CommandSession {
         let view = command.common().view;
         let cancel = CancelToken::new();
         let variables = StyleVariables::read(&system);
+        let deprecations = DeprecationFilter::new(view.deprecation, &system);
         let (log, problems) = Log::from_environment(&system);
-        let ui = Arc::new(Ui::new(&view, variables, outputs, cancel.clone(), log));
+        let ui = Arc::new(Ui::new(&view, variables, deprecations, outputs, cancel.clone(), log));
         problems.iter().for_each(|problem| ui.print_error(problem));
         let runtime = runtime().map_err(|error| format!("Failed to start threads: {error}"))?;
         let session = Session::new(SessionOptions {

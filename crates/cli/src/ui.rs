@@ -16,6 +16,7 @@ use render::Style;
 
 use crate::{
     args::{JsonArgs, ViewArgs},
+    deprecations::DeprecationFilter,
     log::Log,
     status_line::StatusLine,
     terminal,
@@ -64,6 +65,8 @@ pub(crate) struct Ui {
     compact_warnings: bool,
     consolidate_warnings: bool,
     consolidate_errors: bool,
+    /// Selects warnings about deprecated things.
+    pub(crate) deprecations: DeprecationFilter,
     outputs: Outputs,
     /// The last line of the terminal. Its lock serializes output, so that lines of several threads do not mix.
     status: Mutex<StatusLine>,
@@ -110,6 +113,7 @@ impl Ui {
     pub(crate) fn new(
         view: &ViewArgs,
         variables: StyleVariables,
+        deprecations: DeprecationFilter,
         outputs: Outputs,
         cancel: CancelToken,
         log: Log,
@@ -131,6 +135,7 @@ impl Ui {
             compact_warnings: view.compact_warnings,
             consolidate_warnings: view.consolidate_warnings,
             consolidate_errors: view.consolidate_errors,
+            deprecations,
             outputs,
             status: Mutex::new(StatusLine::new(columns.filter(|_| has_status))),
             is_silent: AtomicBool::new(false),
@@ -285,7 +290,7 @@ impl Ui {
             let all = [of(Severity::Warning), of(Severity::Error)].concat();
             return self.print_error(&render::diagnostics(&all, sources, &self.err));
         }
-        let warnings = render::without_repeated_deprecations(of(Severity::Warning));
+        let warnings = self.deprecations.select(of(Severity::Warning));
         let errors = of(Severity::Error);
         if self.compact_warnings && errors.is_empty() && !warnings.is_empty() {
             self.print(&render::compact_warnings(&warnings, sources));

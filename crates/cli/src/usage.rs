@@ -9,20 +9,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit::Exit;
 
-/// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: &[&str] = &["graph"];
-/// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
-const FLAGS_TO_COME: &[&str] = &[
-    "--deprecation",
-    "--json",
-    "--module",
-    "--reconfigure",
-    "--migrate-state",
-    "--force-copy",
-    "--from-module",
-    "--generate-config-out",
-    "--test-directory",
-];
 /// The error for a `-chdir` flag without a value, worded as in OpenTofu.
 const CHDIR: &str = "Invalid -chdir option: must include an equals sign followed by a directory \
                      path, like -chdir=example";
@@ -90,9 +76,6 @@ fn problem(error: &clap::Error) -> String {
 fn unknown_command(error: &clap::Error) -> String {
     let typed = text(error, ContextKind::InvalidSubcommand).filter(|it| is_name(it));
     let Some(typed) = typed else { return "There is no such command.".to_owned() };
-    if COMMANDS_TO_COME.contains(&typed) {
-        return format!("This version of Mayfly does not have the command \"{typed}\" yet.");
-    }
     match list(error, ContextKind::SuggestedSubcommand).as_slice() {
         [] => format!("There is no command \"{typed}\"."),
         near => {
@@ -111,9 +94,6 @@ fn unknown_argument(error: &clap::Error) -> String {
     if long == "--chdir" {
         return "The flag -chdir must come before the command: mayfly -chdir=DIR COMMAND."
             .to_owned();
-    }
-    if FLAGS_TO_COME.contains(&long.as_str()) {
-        return format!("This version of Mayfly does not have the flag {flag} yet.");
     }
     match list(error, ContextKind::SuggestedArg).as_slice() {
         [] => format!("This command has no flag {flag}."),
@@ -206,7 +186,6 @@ mod tests {
         check(
             &[
                 "aply",
-                "graph",
                 "workspace lst",
                 "state lst",
                 "state mv a",
@@ -218,7 +197,7 @@ mod tests {
                 "-chdir=x -chdir=y plan",
                 "-chdir x plan",
                 "-chdir= plan",
-                "get -test-directory=x",
+                "get -generate-config-out=x",
                 "validate secret",
                 "plan -parallelism=secret",
                 "plan -input=secret",
@@ -229,7 +208,6 @@ mod tests {
             ],
             expect![[r#"
                 aply: There is no command "aply". Did you mean "apply"?
-                graph: This version of Mayfly does not have the command "graph" yet.
                 workspace lst: There is no command "lst". Did you mean "list"?
                 state lst: There is no command "lst". Did you mean "ls" or "list"?
                 state mv a: A required argument is missing: <DESTINATION>.
@@ -241,7 +219,7 @@ mod tests {
                 -chdir=x -chdir=y plan: The flag -chdir is given twice, or together with one that excludes it.
                 -chdir x plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
                 -chdir= plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
-                get -test-directory=x: This version of Mayfly does not have the flag -test-directory yet.
+                get -generate-config-out=x: This command has no flag -generate-config-out.
                 validate secret: There are too many arguments. Arguments are not shown here, because they may hold secrets. Put a value with spaces in quotes: -var 'name=a b'.
                 plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.
                 plan -input=secret: The value of the flag -input is not valid: it is true or false.

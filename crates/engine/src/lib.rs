@@ -6,8 +6,9 @@
 //! (what all contexts share), `src/targeting`, then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`,
 //! `src/provisioner.rs` (with [`Machines`] for SSH) and `src/function_calls.rs`, one for each kind of work.
 //! `src/imports` finds what `import` blocks ask for, `src/doubles` stands for what tests mock and override, and
-//! `src/relevance` finds the attributes that the changes of a plan follow from. [`Planner`] plans again after each
-//! edit. `tests/engine` runs text configurations against a provider in memory.
+//! `src/relevance` finds the attributes that the changes of a plan follow from, `src/outline` is the graph for
+//! drawings. [`Planner`] plans again after each edit. `tests/engine` runs text configurations against a provider in
+//! memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐
@@ -50,6 +51,7 @@ mod machine;
 mod memo;
 mod moves;
 mod offline;
+mod outline;
 mod place;
 mod plan;
 mod planner;
@@ -91,6 +93,7 @@ pub use crate::{
         Platform, Proxy, ProxyScheme, Source,
     },
     offline::Console,
+    outline::{Outline, OutlineEdge, OutlineKind, OutlineNode},
     place::{RunPhase, enter_phase, with_place},
     plan::plan,
     planner::Planner,

@@ -8,7 +8,7 @@ use values::Str;
 use crate::{
     Db,
     content::item,
-    item::ModuleCall,
+    item::{Item, ModuleCall},
     item_name::{ItemName, NameKind},
     place::ItemPlace,
     statics,
@@ -29,6 +29,12 @@ pub fn module_calls(
         let ItemName::Module(name) = name else { return Vec::new() };
         called.into_iter().flatten().map(|called| (name.clone(), called)).collect()
     })
+}
+
+/// The calls that a module declares, in the order of their names, whether or not their modules are installed.
+pub fn declared_calls(db: &dyn Db, caller: Directory) -> Vec<Arc<Item>> {
+    let calls = names_of_kind(db, caller, NameKind::Module).into_iter();
+    calls.map(|(_, key)| Arc::clone(item(db, key))).collect()
 }
 
 /// The directory that a module call leads to, the first of several. `None` if it was not read.

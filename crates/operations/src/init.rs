@@ -11,18 +11,24 @@ use state::State;
 use crate::{
     backend_config::BackendConfig,
     located::{self, ProviderExecutables},
-    modules::install::{self, ModuleOptions},
+    modules::{
+        copy,
+        install::{self, ModuleOptions},
+    },
     place::{
         self,
-        migration::{self, OnChange},
+        migration::{self, Changes, OnChange},
     },
     session::{self, Failure, LOCK_FILE, Session},
-    store, test,
+    store::{self, StateOptions},
+    test,
     view::{LockFileChange, Notice},
 };
 
 /// The options of `init`.
 pub struct InitOptions {
+    /// The source of a module that is copied into the working directory first.
+    pub from_module: Option<String>,
     /// True if the newest versions are selected.
     pub upgrade: bool,
     /// The only directories in which providers are looked for. Empty for the usual places.
@@ -41,6 +47,8 @@ pub struct InitOptions {
     pub reconfigure: bool,
     /// True if states are copied to the place that the configuration names.
     pub migrate_state: bool,
+    /// The locking of states that are copied.
+    pub lock: StateOptions,
     /// The directory with test files. The providers of the modules that they run are installed too.
     pub test_directory: PathBuf,
 }
@@ -48,6 +56,9 @@ pub struct InitOptions {
 /// Prepares a root module for all other operations.
 pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     refuse_contradictions(options)?;
+    if let Some(source) = options.from_module.as_deref().filter(|it| !it.is_empty()) {
+        copy::populate(session, source)?;
+    }
     // Start without the installed modules: they may be broken, and `init` repairs them.
     let mut project = match options.get {
         true => session.project_with(Manifest::new())?,
@@ -68,7 +79,8 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     if options.backend {
         session.view.notice(&Notice::InitializingBackend);
         let arguments = backend_config(session, &project, options)?;
-        migration::initialize(session, &place, arguments.as_ref(), on_change(options))?;
+        let changes = Changes { on_change: on_change(options), lock: options.lock.clone() };
+        migration::initialize(session, &place, arguments.as_ref(), &changes)?;
     }
     let before = session.locks()?;
     let mut module_locks = before.modules.clone();
@@ -128,8 +140,13 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Installs the modules that the configuration calls, and locks their packages. `upgrade` selects the newest ones.
-pub fn get(session: &Session, upgrade: bool) -> Result<(), Failure> {
+/// Installs the modules that the configuration calls, and locks their packages. `upgrade` selects the newest ones. The
+/// modules of test files are local, so nothing is installed for them; errors in the files are reported.
+pub fn get(session: &Session, upgrade: bool, test_directory: &Path) -> Result<(), Failure> {
+    let (problems, sources) = test::problems(session, test_directory);
+    if problems.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(problems, sources));
+    }
     let project = session.project_with(Manifest::new())?;
     if let Some(failure) = session::unreadable(&project) {
         return Err(failure);

@@ -1,17 +1,20 @@
 //! The provider requirements of a configuration, as a tree of its modules, and those of the state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Summary};
-use hir::{Module, Program};
+use hir::{Module, Program, test_file::TestFile};
 use project::Project;
 use values::Str;
 
 use crate::{
     modules,
     session::{Failure, Session, broken},
-    store,
+    store, test,
 };
 
 /// The providers that one module and the modules that it calls require.
@@ -22,16 +25,29 @@ pub struct ModuleRequirements {
     pub children: BTreeMap<Str, ModuleRequirements>,
 }
 
+/// The providers that a test file and the modules of its runs require.
+pub struct TestRequirements {
+    /// The name of the file: its path without the ending, with dots.
+    pub name: String,
+    /// The providers that the file configures.
+    pub providers: BTreeSet<ProviderSource>,
+    /// The modules of runs by the name of the run.
+    pub runs: BTreeMap<Str, ModuleRequirements>,
+}
+
 /// The providers that a configuration and its state require.
 pub struct Requirements {
     /// The root module.
     pub root: ModuleRequirements,
+    /// The test files, sorted by path.
+    pub tests: Vec<TestRequirements>,
     /// The providers of the objects in the state.
     pub of_state: BTreeSet<ProviderSource>,
 }
 
-/// Reads the requirements of the configuration and of the state in the working directory.
-pub fn requirements(session: &Session) -> Result<Requirements, Failure> {
+/// Reads the requirements of the configuration, of the test files in the working directory and in
+/// `test_directory`, and of the state.
+pub fn requirements(session: &Session, test_directory: &Path) -> Result<Requirements, Failure> {
     let project = session.project()?;
     if project.is_empty() {
         let detail = "The working directory contains no configuration files.";
@@ -41,13 +57,43 @@ pub fn requirements(session: &Session) -> Result<Requirements, Failure> {
         return Err(failure);
     }
     let program = project.program();
-    // Fails for a number of calls that no person could read.
-    modules::paths(&program)?;
-    let directories = by_directory(&project);
-    let root = of_module(&program, program.root(), &directories);
+    let root = of_project(&project, &program)?;
+    let sources = &program.root().provider_sources;
+    let tests = test::read(session, test_directory).into_iter();
+    let tests = tests.map(|file| of_test(session, &file, sources)).collect::<Result<_, _>>()?;
     let state = store::open_unlocked(session, None)?.file.state;
     let of_state = state.resources().map(|(_, it)| it.provider.source.clone()).collect();
-    Ok(Requirements { root, of_state })
+    Ok(Requirements { root, tests, of_state })
+}
+
+fn of_project(project: &Project, program: &Program) -> Result<ModuleRequirements, Failure> {
+    // Fails for a number of calls that no person could read.
+    modules::paths(program)?;
+    Ok(of_module(program, program.root(), &by_directory(project)))
+}
+
+/// The requirements of a test file. A module that cannot be loaded is reported by `test`.
+fn of_test(
+    session: &Session,
+    file: &TestFile,
+    sources: &BTreeMap<Str, ProviderSource>,
+) -> Result<TestRequirements, Failure> {
+    let configured =
+        file.providers().map(|(_, provider)| match sources.get(&provider.local_name) {
+            Some(source) => source.clone(),
+            None => ProviderSource::implied_for(&provider.local_name),
+        });
+    let mut runs = BTreeMap::new();
+    for (_, run) in file.runs() {
+        let source = run.module.as_ref().and_then(|it| it.source.as_ref());
+        if let Some(project) = source.and_then(|it| test::local_module(session, it).ok()) {
+            let required = of_project(&project, &project.program())?;
+            runs.insert(run.name.clone(), required);
+        }
+    }
+    // Files end with two extensions, such as `.tftest.hcl`.
+    let stem = file.path.rsplitn(3, '.').last().unwrap_or(&file.path);
+    Ok(TestRequirements { name: stem.replace('/', "."), providers: configured.collect(), runs })
 }
 
 type ByDirectory = BTreeMap<String, BTreeMap<ProviderSource, String>>;

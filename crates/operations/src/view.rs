@@ -92,6 +92,11 @@ pub enum Notice<'a> {
     EmptyDirectory,
     /// `init` found errors in the configuration. The diagnostics follow.
     InvalidConfiguration,
+    /// A module is copied into the working directory.
+    CopyingModule {
+        /// The source of the module, without passwords.
+        source: &'a str,
+    },
     /// The backend is initialized.
     InitializingBackend,
     /// A state was copied from one place to another.

@@ -23,6 +23,7 @@ mod causes;
 mod diagnostic;
 mod diff;
 mod event;
+mod graph;
 mod json;
 mod output;
 mod page;
@@ -49,12 +50,13 @@ pub use crate::{
         validate_json, without_repeated_deprecations,
     },
     event::{ProgressLine, event, event_json, progress_line, summary},
+    graph::{GraphStyle, graph},
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     page::{page, rule_list},
     plan::{
         PlanJson, PlanNotes, PlanView, change_summary_json, configuration_json,
-        diagnostic_json_line, log_json, message_json, output_changes_json, plan, plan_footer,
-        plan_json, planned_change_json, planned_changes_json, replace_provider_json,
+        diagnostic_json_line, log_json, message_json, module_json, output_changes_json, plan,
+        plan_footer, plan_json, planned_change_json, planned_changes_json, replace_provider_json,
         resource_address_json, resource_drift_json, version_json,
     },
     requirements::{TreeNode, required_provider, tree},

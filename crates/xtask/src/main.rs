@@ -27,6 +27,7 @@ mod file_cycles;
 mod layering;
 mod links;
 mod modules;
+mod parity;
 mod prose;
 mod prose_markdown;
 mod supply_chain;
@@ -53,6 +54,7 @@ usage: cargo xtask COMMAND
   dist                build the executables as they are released, into target/dist
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
   modules [OPTIONS]   plan and apply the examples of public modules beside the reference, and say what differs
+  parity [OPTIONS]    write the page that compares the commands and flags with those of OpenTofu
   torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost
   differential [OPTIONS]
                       run random sequences under OpenTofu and under this executable, and compare \
@@ -88,6 +90,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         ["dist"] => dist::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
         ["modules", ref options @ ..] => modules::run(root, options),
+        ["parity", ref options @ ..] => parity::run(root, options),
         ["torture", ref options @ ..] => torture::run(root, options),
         ["differential", ref options @ ..] => differential::run(root, options),
         _ => bail!("{USAGE}"),

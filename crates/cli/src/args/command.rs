@@ -76,7 +76,7 @@ impl Command {
             }
             Command::Refresh(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Test(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Console(it) => Common::with(&it.view, &mut it.vars),
+            Command::Console(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Import(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Show(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
             Command::Output(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
@@ -87,12 +87,14 @@ impl Command {
             Command::Workspace { command } | Command::Env { command } => command.common(),
             Command::Providers(ProvidersArgs { command: Some(command), .. }) => command.common(),
             Command::Providers(it) => Common::with(&it.view, &mut it.vars),
+            Command::Graph(it) => Common::with(&it.view, &mut it.vars),
             Command::Login(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Logout(it) => Common::new(&it.view).lines(&it.json),
             Command::Metadata { command: MetadataCommand::Functions(it) } => Common::new(&it.view),
-            Command::Version(it) => Common::new(&it.view),
+            Command::Version(it) => Common::new(&it.view).document(&it.json),
             Command::Lsp(_) => Common::new(&ViewArgs::default()),
             Command::ForceUnlock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Completion(it) => Common::new(&it.view),
             Command::Explain(it) => Common::new(&it.view),
         }
     }

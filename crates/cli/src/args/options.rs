@@ -7,7 +7,7 @@ use operations::{
     store::StateOptions,
 };
 
-use super::{OperationArgs, StateArgs};
+use super::{LockArgs, OperationArgs, StateArgs};
 
 impl StateArgs {
     /// The options for the operations.
@@ -18,6 +18,19 @@ impl StateArgs {
             state: self.state.clone(),
             state_out: self.state_out.clone(),
             backup: self.backup.clone(),
+        }
+    }
+}
+
+impl LockArgs {
+    /// The options for the operations: a lock, and the configured place of the state.
+    pub(crate) fn options(&self) -> StateOptions {
+        StateOptions {
+            lock: self.lock,
+            lock_timeout: self.lock_timeout.clone(),
+            state: None,
+            state_out: None,
+            backup: None,
         }
     }
 }

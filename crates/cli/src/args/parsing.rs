@@ -49,10 +49,9 @@ pub(super) fn go_bool(text: &str) -> Result<bool, &'static str> {
 /// requested. The help text of each ends with [`NOT_SUPPORTED`].
 pub(super) const REFUSED: &[Refused] = &[
     Refused {
-        commands: &["watch"],
-        flags: &["destroy"],
-        why: "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \
-              \"mayfly plan -destroy\".",
+        commands: &["console"],
+        flags: &["json"],
+        why: "\"console\" prints text. To write its output as JSON to a file too, use -json-into=FILE.",
     },
     Refused {
         commands: &["watch"],

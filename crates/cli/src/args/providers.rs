@@ -16,6 +16,9 @@ pub(crate) struct ProvidersArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
+    /// The directory with test files, in addition to the working directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub(crate) test_directory: PathBuf,
     #[command(subcommand)]
     pub(crate) command: Option<ProvidersCommand>,
 }

@@ -22,6 +22,31 @@ pub(crate) struct ViewArgs {
     /// Show errors with the same summary as one.
     #[arg(long)]
     pub(crate) consolidate_errors: bool,
+    /// Show warnings about deprecated things of "all" modules, of "local" ones or of "none". Modules of an
+    /// installed package are not local.
+    #[arg(long, value_name = "module:MODULES", default_value = "module:all", value_parser = deprecation_scope)]
+    pub(crate) deprecation: DeprecationScope,
+}
+
+/// The modules whose deprecated variables, outputs and attributes cause warnings.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) enum DeprecationScope {
+    /// All modules.
+    #[default]
+    All,
+    /// The modules that belong to the package of the root module.
+    Local,
+    /// No module.
+    None,
+}
+
+fn deprecation_scope(text: &str) -> Result<DeprecationScope, &'static str> {
+    match text {
+        "module:all" => Ok(DeprecationScope::All),
+        "module:local" => Ok(DeprecationScope::Local),
+        "module:none" => Ok(DeprecationScope::None),
+        _ => Err("it is module:all, module:local or module:none"),
+    }
 }
 
 /// Values of root variables.

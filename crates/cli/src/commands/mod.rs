@@ -1,10 +1,12 @@
 //! The commands other than plan, apply and destroy.
 
+pub(crate) mod completion;
 pub(crate) mod console;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod force_unlock;
 pub(crate) mod get;
+pub(crate) mod graph;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod login;
@@ -46,6 +48,14 @@ pub(crate) fn serve_bundled(source: &str) -> Exit {
 pub(crate) fn help(text: &str) -> Exit {
     let _ = write!(std::io::stderr(), "{text}");
     Exit::NoCommand
+}
+
+/// Prints lines of a command that has no session.
+fn print_lines(lines: &[String]) -> Exit {
+    for line in lines {
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }
+    Exit::Success
 }
 
 /// Reports that a resource which every command needs, such as the runtime, cannot be created.

@@ -6,7 +6,7 @@ use db::{Diagnostic, Summary};
 
 use operations::{
     provider_packages::{self, LockOptions},
-    requirements::{self, ModuleRequirements},
+    requirements::{self, ModuleRequirements, TestRequirements},
     session::Failure,
     store,
 };
@@ -27,7 +27,7 @@ pub(crate) fn run(session: &CommandSession, args: &ProvidersArgs) -> Result<Exit
             provider_packages::mirror(session, &args.directory, &args.platform)?;
             Ok(Exit::Success)
         }
-        None => tree(session),
+        None => tree(session, args),
     }
 }
 
@@ -44,10 +44,12 @@ fn lock(session: &CommandSession, args: &ProvidersLockArgs) -> Result<Exit, Fail
 }
 
 /// Prints the tree of requirements.
-fn tree(session: &CommandSession) -> Result<Exit, Failure> {
-    let found = requirements::requirements(session)?;
+fn tree(session: &CommandSession, args: &ProvidersArgs) -> Result<Exit, Failure> {
+    let found = requirements::requirements(session, &args.test_directory)?;
     session.ui.line("\nProviders required by configuration:");
-    session.ui.line(&render::tree(&nodes(&found.root)));
+    let tests = found.tests.iter().map(test_node);
+    let all: Vec<TreeNode> = nodes(&found.root).into_iter().chain(tests).collect();
+    session.ui.line(&render::tree(&all));
     if !found.of_state.is_empty() {
         session.ui.line("Providers required by state:\n");
         for source in &found.of_state {
@@ -67,6 +69,19 @@ fn nodes(module: &ModuleRequirements) -> Vec<TreeNode> {
         .iter()
         .map(|(name, child)| TreeNode { text: format!("module.{name}"), children: nodes(child) });
     providers.chain(children).collect()
+}
+
+/// The node of a test file, with the providers that it configures and the modules of its runs.
+fn test_node(test: &TestRequirements) -> TreeNode {
+    let providers = test.providers.iter().map(|source| TreeNode {
+        text: render::required_provider(source, ""),
+        children: Vec::new(),
+    });
+    let runs = test
+        .runs
+        .iter()
+        .map(|(name, module)| TreeNode { text: format!("run.{name}"), children: nodes(module) });
+    TreeNode { text: format!("test.{}", test.name), children: providers.chain(runs).collect() }
 }
 
 /// Runs `providers schema`: prints the schemas of all providers as JSON.

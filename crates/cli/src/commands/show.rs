@@ -7,7 +7,7 @@ use db::{Diagnostic, Summary};
 use state::StateFile;
 
 use operations::{
-    apply, planned,
+    apply, modules, planned,
     session::{Failure, broken},
     store,
 };
@@ -18,6 +18,9 @@ use crate::{args::ShowArgs, commands::state::written_by, exit::Exit, session::Co
 pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Failure> {
     if args.config {
         return show_configuration(session, args);
+    }
+    if let Some(directory) = &args.module {
+        return show_module(session, args, directory);
     }
     if args.path.is_some() && (args.state || args.plan.is_some()) {
         let detail = "-state and -plan=FILE name what is shown, so a path cannot be given too.";
@@ -56,6 +59,25 @@ fn show_configuration(session: &CommandSession, args: &ShowArgs) -> Result<Exit,
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     let program = loaded.project.program();
     session.ui.document(&args.json, || render::configuration_json(&program, &schemas));
+    Ok(Exit::Success)
+}
+
+/// Prints the declarations of one module as JSON.
+fn show_module(
+    session: &CommandSession,
+    args: &ShowArgs,
+    directory: &Path,
+) -> Result<Exit, Failure> {
+    if !args.json.json {
+        let detail = "The -module=DIR option requires -json to be specified.";
+        return Err(Diagnostic::new(Summary::JSON_REQUIRED, detail).into());
+    }
+    if args.path.is_some() {
+        let detail = "-module=DIR names what is shown, so a path cannot be given too.";
+        return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
+    }
+    let module = modules::single(session, directory)?;
+    session.ui.document(&args.json, || render::module_json(&module.program, &module.calls));
     Ok(Exit::Success)
 }
 

@@ -10,7 +10,7 @@ use crate::{args::VersionArgs, exit::Exit, session::CommandSession};
 pub(crate) fn run(session: &CommandSession, args: &VersionArgs) -> Result<Exit, Failure> {
     let locks = session.locks()?;
     let platform = Platform::current();
-    if args.json {
+    session.ui.document(&args.json, || {
         let selections: serde_json::Map<String, serde_json::Value> = locks
             .providers
             .iter()
@@ -22,7 +22,9 @@ pub(crate) fn run(session: &CommandSession, args: &VersionArgs) -> Result<Exit, 
             "platform": platform.to_string(),
             "provider_selections": selections,
         });
-        session.ui.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
+        serde_json::to_string_pretty(&document).unwrap_or_default()
+    });
+    if args.json.json {
         return Ok(Exit::Success);
     }
     session.ui.line(&format!(

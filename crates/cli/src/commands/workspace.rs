@@ -8,9 +8,7 @@ use operations::{
 };
 
 use crate::{
-    args::{
-        LockArgs, WorkspaceCommand, WorkspaceDeleteArgs, WorkspaceNewArgs, WorkspaceSelectArgs,
-    },
+    args::{WorkspaceCommand, WorkspaceDeleteArgs, WorkspaceNewArgs, WorkspaceSelectArgs},
     exit::Exit,
     session::CommandSession,
 };
@@ -68,7 +66,7 @@ fn select(session: &CommandSession, args: &WorkspaceSelectArgs) -> Result<Exit, 
 }
 
 fn new(session: &CommandSession, args: &WorkspaceNewArgs) -> Result<Exit, Failure> {
-    let options = StateOptions { state: args.state.clone(), ..options(&args.lock) };
+    let options = StateOptions { state: args.state.clone(), ..args.lock.options() };
     workspaces::create(session, &args.name, &options)?;
     created(session, &args.name);
     Ok(Exit::Success)
@@ -76,7 +74,7 @@ fn new(session: &CommandSession, args: &WorkspaceNewArgs) -> Result<Exit, Failur
 
 fn delete(session: &CommandSession, args: &WorkspaceDeleteArgs) -> Result<Exit, Failure> {
     let name = format!("{:?}", args.name);
-    let deleted = workspaces::delete(session, &args.name, &options(&args.lock), args.force)?;
+    let deleted = workspaces::delete(session, &args.name, &args.lock.options(), args.force)?;
     ended(session, &format!("Deleted workspace {name}"), "!");
     if deleted == Deleted::WithObjects {
         let detail = "The resources managed by the deleted workspace may still exist, but are no \
@@ -99,14 +97,4 @@ fn created(session: &CommandSession, name: &str) {
 fn ended(session: &CommandSession, message: &str, mark: &str) {
     let text = render::workspace_result(&format!("{message}{mark}"), &session.ui.out);
     session.ui.message(&text, message);
-}
-
-fn options(lock: &LockArgs) -> StateOptions {
-    StateOptions {
-        lock: lock.lock,
-        lock_timeout: lock.lock_timeout.clone(),
-        state: None,
-        state_out: None,
-        backup: None,
-    }
 }

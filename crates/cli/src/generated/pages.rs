@@ -182,6 +182,7 @@ pages! {
     MissingProviderInstance "missing-provider-instance",
     MissingProviderSchema "missing-provider-schema",
     MissingRemovedLifecycle "missing-removed-lifecycle",
+    ModuleCopy "module-copy",
     ModuleCycle "module-cycle",
     ModuleDownload "module-download",
     ModuleEscapes "module-escapes",

@@ -274,7 +274,7 @@ impl ConfigTree {
     }
 
     /// The source of the provider that a local name refers to in a module.
-    fn source(&self, module: TreeIx, name: &Str) -> ProviderSource {
+    pub(crate) fn source(&self, module: TreeIx, name: &Str) -> ProviderSource {
         let declared = self.declaration(module).provider_sources.get(name).cloned();
         declared.unwrap_or_else(|| ProviderSource::implied_for(name))
     }

@@ -12,6 +12,8 @@ pub mod remove;
 pub mod replace_provider;
 pub mod select;
 pub mod taint;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

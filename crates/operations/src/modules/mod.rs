@@ -1,18 +1,23 @@
 //! The module calls as `init` lists them and as plan files contain them, and their packages.
 
+pub(crate) mod copy;
 pub(crate) mod install;
 pub mod verify;
 pub mod writes;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::{Getter, ModulePackage, ModuleSource};
 use db::{Diagnostic, Summary, system::normalize};
-use hir::{ModulePath, Program, workspace::is_local_source};
+use hir::{
+    ModulePath, Program, item::Item, module_calls::declared_calls, workspace::is_local_source,
+};
 use packages::{ModuleManifest, ModuleRecord};
 
+use project::Manifest;
+
 use crate::{
-    session::{Failure, Session},
+    session::{self, Failure, Session},
     view::Notice,
 };
 
@@ -35,6 +40,35 @@ pub fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
             Err(Diagnostic::new(Summary::TOO_MANY_MODULES, detail).into())
         }
     }
+}
+
+/// Reads one module, without the modules that it calls and without the schemas of its providers.
+///
+/// # Errors
+/// If the directory cannot be read, or if its files have errors.
+pub fn single(session: &Session, directory: &Path) -> Result<SingleModule, Failure> {
+    if session.system.list_directory(directory).is_err() {
+        let shown = directory.display();
+        let detail = format!("Module directory {shown} does not exist or cannot be read.");
+        return Err(Diagnostic::new(Summary::UNREADABLE_DIRECTORY, detail).into());
+    }
+    session.look_into(directory);
+    let project = session.project_with(Manifest::new())?;
+    match session::unreadable(&project) {
+        Some(failure) => Err(failure),
+        None => {
+            let calls = declared_calls(project.db(), project.root());
+            Ok(SingleModule { program: project.program(), calls })
+        }
+    }
+}
+
+/// A module that was read alone.
+pub struct SingleModule {
+    /// The module as the root module of a program.
+    pub program: Program,
+    /// Its module calls, in the order of their names.
+    pub calls: Vec<Arc<Item>>,
 }
 
 /// Writes the module manifest in the format of other tools, and lists the new modules. With `upgrade`, all modules

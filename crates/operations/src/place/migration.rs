@@ -11,7 +11,7 @@ use crate::{
     backend_config::BackendConfig,
     private_file::{self, Durable},
     session::{Failure, Session},
-    store,
+    store::{self, StateOptions},
     view::Notice,
 };
 
@@ -26,6 +26,14 @@ pub(crate) enum OnChange {
     Copy,
 }
 
+/// The treatment of a changed place.
+pub(crate) struct Changes {
+    /// The treatment of the states in the recorded place.
+    pub(crate) on_change: OnChange,
+    /// The locking of a state while it is copied.
+    pub(crate) lock: StateOptions,
+}
+
 /// Records the place of the state, and migrates the states if requested.
 ///
 /// # Errors
@@ -34,8 +42,9 @@ pub(crate) fn initialize(
     session: &Session,
     configured: &LocalBackend,
     arguments: Option<&BackendConfig>,
-    on_change: OnChange,
+    changes: &Changes,
 ) -> Result<(), Failure> {
+    let on_change = changes.on_change;
     let (before, is_local) = match recorded(session)? {
         Recorded::Local(before) => (before, true),
         Recorded::Other(_) if on_change == OnChange::Leave => (Place::default(), false),
@@ -60,7 +69,7 @@ pub(crate) fn initialize(
     };
     match (left.as_slice(), on_change) {
         ([], _) => {}
-        (names, OnChange::Copy) => migrate(session, &before, place, names)?,
+        (names, OnChange::Copy) => migrate(session, [&before, place], names, &changes.lock)?,
         (_, OnChange::Refuse | OnChange::Leave) => return Err(changed(&before, place).into()),
     }
     record(session, place, hash)
@@ -109,9 +118,9 @@ fn failed(why: &str) -> Diagnostic {
 /// copied.
 fn migrate(
     session: &Session,
-    before: &LocalBackend,
-    place: &LocalBackend,
+    [before, place]: [&LocalBackend; 2],
     names: &[String],
+    lock: &StateOptions,
 ) -> Result<(), Failure> {
     let mut copies = Vec::new();
     for name in names {
@@ -135,9 +144,12 @@ fn migrate(
     }
     for (name, from, to) in copies {
         // Lock the state, because another process may be writing it.
-        let held = store::lock_to_copy(session, &from)?;
+        let held = match lock.lock {
+            true => Some(store::lock_to_copy(session, &from, lock)?),
+            false => None,
+        };
         let copied = copy(&from.read, &to.write);
-        store::release(session, Some(held))?;
+        store::release(session, held)?;
         copied.map_err(|error| failed(&format!("{}: {error}", to.write.display())))?;
         session.view.notice(&Notice::StateCopied {
             workspace: name,

@@ -65,8 +65,13 @@ impl Session {
             );
             return Err(Diagnostic::new(Summary::NO_CONFIGURATION_FILES, detail).into());
         }
-        self.lock_early().config = Some(directory.to_owned());
+        self.look_into(directory);
         Ok(())
+    }
+
+    /// Makes the session read the configuration of another directory, which may have none.
+    pub(crate) fn look_into(&self, directory: &Path) {
+        self.lock_early().config = Some(directory.to_owned());
     }
 
     /// Takes the variable values and the place of the state from a saved plan, for use in static evaluation.

@@ -154,16 +154,13 @@ pub fn open_to_read(
     }
 }
 
-/// Locks a state for copying it.
-pub fn lock_to_copy(session: &Session, paths: &LocalPaths) -> Result<ReadLock, Failure> {
-    let options = StateOptions {
-        lock: true,
-        lock_timeout: "0s".to_owned(),
-        state: None,
-        state_out: None,
-        backup: None,
-    };
-    lock(session, &LocalStore::new(paths.clone()), &options, Purpose::Plan)
+/// Locks a state for copying it. Of the options, only those of the lock count.
+pub fn lock_to_copy(
+    session: &Session,
+    paths: &LocalPaths,
+    options: &StateOptions,
+) -> Result<ReadLock, Failure> {
+    lock(session, &LocalStore::new(paths.clone()), options, Purpose::Plan)
 }
 
 /// Reads the current state like [`open`], but without a lock. The caller has checked that the backend is

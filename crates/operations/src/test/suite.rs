@@ -93,7 +93,7 @@ pub fn add_requirements(
 }
 
 /// Reads the test files in the working directory and in the test directory, sorted by path.
-fn read(session: &Session, directory: &Path) -> Vec<TestFile> {
+pub(crate) fn read(session: &Session, directory: &Path) -> Vec<TestFile> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let here = Path::new(".");
     let directories = if directory == here { vec![here] } else { vec![here, directory] };
@@ -195,7 +195,10 @@ fn not_loaded(reason: String) -> Diagnostic {
 }
 
 /// Reads the files of a module in a local directory, and of the modules that it calls.
-fn local_module(session: &Session, source: &Str) -> Result<UnsetProject, Box<Diagnostic>> {
+pub(crate) fn local_module(
+    session: &Session,
+    source: &Str,
+) -> Result<UnsetProject, Box<Diagnostic>> {
     if !is_local_source(source) {
         return Err(Box::new(not_loaded(format!(
             "The module {source:?} is not in a local directory. This version of Mayfly does not \

@@ -34,6 +34,21 @@ pub struct ModuleRequest<'a> {
     pub http: &'a Client,
 }
 
+impl ModuleRequest<'_> {
+    /// Fetches a package to an empty directory outside of the installation. No lock is read or made.
+    ///
+    /// # Errors
+    /// If the package cannot be fetched.
+    pub async fn copy(&self, package: &ModulePackage, to: &Path) -> Result<(), FetchError> {
+        fetch::fetch(package, None, self.tools(), to).await.map(drop)
+    }
+
+    fn tools(&self) -> Tools<'_> {
+        let ModuleRequest { target, git, http, .. } = *self;
+        Tools { git, http, data_dir: target.parent().unwrap_or(target) }
+    }
+}
+
 /// A package that a module call needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedModule {
@@ -298,8 +313,7 @@ impl<'a> ModuleInstaller<'a> {
     /// Fetches a package to the staging directory and writes its list of files.
     async fn fetch(&self, fetch: &Fetch) -> Result<ModuleLock, ModuleInstallError> {
         let Fetch { package, lock, aside, .. } = fetch;
-        let ModuleRequest { target, git, http, .. } = self.request;
-        let tools = Tools { git, http, data_dir: target.parent().unwrap_or(target) };
+        let tools = self.request.tools();
         let place = aside.clone();
         let fetched = blocking(move || scratch(&place)).await?;
         let revision = lock.as_ref().and_then(|it| it.revision.as_deref());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use addr::{ModuleInstance, ResourceMode};
-use hir::Program;
+use hir::{Program, item::Item};
 use serde_json::{Map, Value as Json, json};
 use state::{Action, Change, Importing, OutputChange, Plan, ResourceChange, State};
 use values::{Path, Step, Type, Value};
@@ -77,6 +77,12 @@ pub(crate) fn plan_document(inputs: &PlanJson<'_>) -> Json {
 /// The document of `show -config -json`.
 pub fn configuration_json(program: &Program, schemas: crate::Schemas<'_>) -> String {
     json::compact(&configuration::configuration(program, schemas))
+}
+
+/// The declarations of the root module as a JSON document, without expressions, which need schemas, and without the
+/// contents of called modules. `calls` are its module calls.
+pub fn module_json(program: &Program, calls: &[Arc<Item>]) -> String {
+    json::compact(&configuration::single_module(program, calls))
 }
 
 fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {

@@ -12,7 +12,7 @@ pub(crate) mod view;
 
 pub use self::{
     human::{PlanNotes, plan, plan_footer},
-    json::{PlanJson, configuration_json, plan_json},
+    json::{PlanJson, configuration_json, module_json, plan_json},
     stream::{
         change_summary_json, diagnostic_json_line, log_json, message_json, output_changes_json,
         planned_change_json, planned_changes_json, replace_provider_json, resource_address_json,

@@ -166,12 +166,12 @@ fn report_problems(
 /// Prints the value of an expression, or its errors. Returns true if there is a value.
 fn answer(session: &CommandSession, console: &engine::Console, text: &str) -> bool {
     if text.trim() == "help" {
-        session.ui.line(HELP);
+        session.ui.message(HELP, HELP);
         return true;
     }
     match session.runtime.block_on(evaluate(console, text)) {
         Ok(value) => {
-            session.ui.line(&value);
+            session.ui.message(&value, &value);
             true
         }
         Err(diagnostics) => {

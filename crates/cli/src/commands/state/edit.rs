@@ -147,11 +147,6 @@ fn ended(session: &CommandSession, message: &str) {
 }
 
 fn options(lock: &LockArgs, state: Option<&Path>, backup: Option<&str>) -> StateOptions {
-    StateOptions {
-        lock: lock.lock,
-        lock_timeout: lock.lock_timeout.clone(),
-        state: state.map(Path::to_owned),
-        state_out: None,
-        backup: backup.map(str::to_owned),
-    }
+    let (state, backup) = (state.map(Path::to_owned), backup.map(str::to_owned));
+    StateOptions { state, backup, ..lock.options() }
 }

@@ -272,7 +272,7 @@ fn problems(session: &CommandSession, found: &[Diagnostic], sources: &Sources) -
     let (errors, warnings): (Vec<_>, Vec<_>) = shown.into_iter().partition(Diagnostic::is_error);
     let style = Style { box_drawing: true, ..session.ui.out };
     let count = errors.len();
-    let warnings = render::without_repeated_deprecations(warnings);
+    let warnings = session.ui.deprecations.select(warnings);
     let all = [errors, render::consolidated(warnings, Severity::Warning)].concat();
     Some(Problems {
         errors: count,

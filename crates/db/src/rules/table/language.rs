@@ -275,6 +275,9 @@ macro_rules! language {
             NULL_MODULE_ARGUMENT Error "Required variable not set";
         InvalidModuleSource "invalid-module-source": INVALID_MODULE_SOURCE Error "Invalid module source address";
         InvalidProvidersMap "invalid-providers-map": INVALID_PROVIDERS_MAP Error "Invalid expression";
+        ModuleCopy "module-copy":
+            DIRECTORY_NOT_EMPTY Error "The working directory already contains files",
+            MODULE_COPY Error "Failed to copy root module";
         ModuleCycle "module-cycle": MODULE_CYCLE Error "Module calls itself";
         ModuleDownload "module-download":
             MODULE_DOWNLOAD Error "Failed to download module", MODULE_NOT_LOCKED Error "Module package is not locked",

@@ -6,9 +6,11 @@
 pub(crate) mod expression;
 pub(crate) mod providers;
 
+use std::sync::Arc;
+
 use hir::{
-    Entry, ModuleId, Program,
-    item::{DependsOn, ModuleCall, Output, Provisioner, RefTarget, Repetition, Resource},
+    Entry, ExprId, ModuleId, Program,
+    item::{DependsOn, Item, ModuleCall, Output, Provisioner, RefTarget, Repetition, Resource},
 };
 use serde_json::{Map, Value as Json};
 use values::{Str, Type, Value};
@@ -35,10 +37,18 @@ fn default(entry: &Entry) -> Option<Value> {
 
 /// The document.
 pub(super) fn configuration(program: &Program, schemas: Schemas<'_>) -> Json {
-    let root = Place::root(program, schemas);
+    document(&Place::root(program, schemas))
+}
+
+/// The document for one module, as if it were the root module.
+pub(super) fn single_module(program: &Program, calls: &[Arc<Item>]) -> Json {
+    document(&Place::single(program, calls))
+}
+
+fn document(root: &Place<'_>) -> Json {
     json::object([
-        ("provider_config", some(providers::configurations(&root))),
-        ("root_module", Some(module(&root))),
+        ("provider_config", some(providers::configurations(root))),
+        ("root_module", Some(module(root))),
     ])
 }
 
@@ -48,19 +58,24 @@ fn some(fields: Map<String, Json>) -> Option<Json> {
 
 fn module(place: &Place<'_>) -> Json {
     let module = place.module();
-    let outputs = module.outputs.iter().map(|(name, it)| (name.to_string(), output(it)));
+    let outputs = module.outputs.iter().map(|(name, it)| (name.to_string(), output(place, it)));
     let mut resources: Vec<_> =
         module.resources.iter().map(|(address, it)| (address, resource(place, it))).collect();
     // Managed resources come first, as in OpenTofu.
     resources.sort_by(|(a, _), (b, _)| (b.mode, a.to_string()).cmp(&(a.mode, b.to_string())));
     let resources: Vec<Json> = resources.into_iter().map(|(_, it)| it).collect();
-    let calls =
-        module.calls.iter().map(|(name, (entry, id))| (name.to_string(), call(place, entry, *id)));
+    let calls = match place.single_calls() {
+        Some(calls) => calls.iter().filter_map(|it| declared_call(it)).collect(),
+        None => {
+            let calls = module.calls.iter();
+            calls.map(|(name, (entry, id))| (name.to_string(), call(place, entry, *id))).collect()
+        }
+    };
     let variables = module.variables.iter().map(|(name, it)| (name.to_string(), variable(it)));
     json::object([
         ("outputs", some(outputs.collect())),
         ("resources", (!resources.is_empty()).then_some(Json::Array(resources))),
-        ("module_calls", some(calls.collect())),
+        ("module_calls", some(calls)),
         ("variables", some(variables.collect())),
     ])
 }
@@ -81,7 +96,7 @@ fn variable(entry: &Entry) -> Json {
     ])
 }
 
-fn output(entry: &Entry) -> Json {
+fn output(place: &Place<'_>, entry: &Entry) -> Json {
     let output: &Output = entry.output();
     let expressions = Expressions::of(entry);
     json::object([
@@ -90,7 +105,9 @@ fn output(entry: &Entry) -> Json {
         ("deprecated", output.deprecated.as_deref().map(Json::from)),
         (
             "expression",
-            Some(output.value.map_or_else(|| Json::Object(Map::new()), |it| expressions.json(it))),
+            place.unless_single(|| {
+                Some(output.value.map_or_else(nothing, |it| expressions.json(it)))
+            }),
         ),
         ("depends_on", depends_on(&output.depends_on)),
         ("description", output.description.as_deref().map(Json::from)),
@@ -102,10 +119,10 @@ fn resource(place: &Place<'_>, entry: &Entry) -> Json {
     let address = &resource.resource;
     let expressions = Expressions::of(entry);
     let provisioners: Vec<Json> =
-        resource.provisioners.iter().map(|it| provisioner(&expressions, it)).collect();
+        resource.provisioners.iter().map(|it| provisioner(place, &expressions, it)).collect();
     let schema = place.schema(resource);
-    let body = expressions.body(&resource.body, schema.as_ref().map(|it| it.block()));
-    let (count, for_each) = repetition(&expressions, resource.repetition);
+    let body = || some(expressions.body(&resource.body, schema.as_ref().map(|it| it.block())));
+    let (count, for_each) = repetition(place, &expressions, resource.repetition);
     json::object([
         ("address", Some(address.to_string().into())),
         ("mode", Some(json::mode(address.mode).into())),
@@ -113,18 +130,25 @@ fn resource(place: &Place<'_>, entry: &Entry) -> Json {
         ("name", Some(address.name.as_str().into())),
         ("provider_config_key", Some(place.provider_key(resource).into())),
         ("provisioners", (!provisioners.is_empty()).then_some(Json::Array(provisioners))),
-        ("expressions", some(body)),
-        ("schema_version", Some(schema.map_or(0, |it| it.version()).into())),
+        ("expressions", place.unless_single(body)),
+        (
+            "schema_version",
+            place.unless_single(|| Some(schema.as_ref().map_or(0, |it| it.version()).into())),
+        ),
         ("count_expression", count),
         ("for_each_expression", for_each),
         ("depends_on", depends_on(&resource.depends_on)),
     ])
 }
 
-fn provisioner(expressions: &Expressions<'_>, provisioner: &Provisioner) -> Json {
+fn provisioner(
+    place: &Place<'_>,
+    expressions: &Expressions<'_>,
+    provisioner: &Provisioner,
+) -> Json {
     json::object([
         ("type", Some((&*provisioner.kind).into())),
-        ("expressions", some(expressions.body(&provisioner.body, None))),
+        ("expressions", place.unless_single(|| some(expressions.body(&provisioner.body, None)))),
     ])
 }
 
@@ -132,7 +156,7 @@ fn call(place: &Place<'_>, entry: &Entry, id: ModuleId) -> Json {
     let call: &ModuleCall = entry.module_call();
     let expressions = Expressions::of(entry);
     let inputs = call.inputs.iter().map(|it| (it.name.to_string(), expressions.json(it.value)));
-    let (count, for_each) = repetition(&expressions, call.repetition);
+    let (count, for_each) = repetition(place, &expressions, call.repetition);
     let (source, version) =
         (place.module().source_of(&call.name, entry), place.module().version_of(&call.name, entry));
     json::object([
@@ -146,12 +170,30 @@ fn call(place: &Place<'_>, entry: &Entry, id: ModuleId) -> Json {
     ])
 }
 
+/// A call of a module that is shown alone.
+fn declared_call(item: &Item) -> Option<(String, Json)> {
+    let call = item.kind.as_module_call()?;
+    let text = |expr: ExprId| {
+        let constant = hir::eval::constant(&item.exprs, expr);
+        json::known(&constant.value).filter(|it| !constant.has_errors() && it.is_string())
+    };
+    let source = call.source.as_deref().map(Json::from);
+    let json = json::object([
+        ("source", source.or_else(|| call.source_expr.and_then(text))),
+        ("version_constraint", call.version.and_then(text)),
+        ("depends_on", depends_on(&call.depends_on)),
+    ]);
+    Some((call.name.to_string(), json))
+}
+
 fn repetition(
+    place: &Place<'_>,
     expressions: &Expressions<'_>,
     repetition: Repetition,
 ) -> (Option<Json>, Option<Json>) {
     let known = |expr| {
-        Some(expressions.json(expr)).filter(|it| it.as_object().is_some_and(|it| !it.is_empty()))
+        let json = place.unless_single(|| Some(expressions.json(expr)));
+        json.filter(|it| it.as_object().is_some_and(|it| !it.is_empty()))
     };
     match repetition {
         Repetition::Count(expr) => (known(expr), None),
@@ -174,6 +216,10 @@ fn target(target: &RefTarget) -> String {
         RefTarget::Module(call) => format!("module.{call}"),
         RefTarget::Ambient(reference) => reference.to_string(),
     }
+}
+
+fn nothing() -> Json {
+    Json::Object(Map::new())
 }
 
 fn flag(flag: bool) -> Option<Json> {

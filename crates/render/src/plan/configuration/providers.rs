@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hir::{
     Entry, Module, ModuleId, Program,
-    item::{ModuleCall, Resource},
+    item::{Item, ModuleCall, Resource},
 };
 use provider::Schema;
 use serde_json::{Map, Value as Json};
@@ -18,12 +18,29 @@ pub(super) struct Place<'a> {
     /// The schemas. The program of a saved configuration was built without them.
     schemas: Schemas<'a>,
     id: ModuleId,
+    /// The module calls, if only the declarations of this module are shown.
+    single: Option<&'a [Arc<Item>]>,
     caller: Option<(&'a Place<'a>, &'a ModuleCall)>,
 }
 
 impl<'a> Place<'a> {
     pub(super) fn root(program: &'a Program, schemas: Schemas<'a>) -> Place<'a> {
-        Place { program, schemas, id: program.root().id, caller: None }
+        Place { program, schemas, id: program.root().id, single: None, caller: None }
+    }
+
+    /// The root module alone.
+    pub(super) fn single(program: &'a Program, calls: &'a [Arc<Item>]) -> Place<'a> {
+        Place { single: Some(calls), ..Place::root(program, &|_| None) }
+    }
+
+    /// The module calls, if only the declarations of this module are shown.
+    pub(super) fn single_calls(&self) -> Option<&'a [Arc<Item>]> {
+        self.single
+    }
+
+    /// A part of the document that a single module does not have.
+    pub(super) fn unless_single(&self, part: impl FnOnce() -> Option<Json>) -> Option<Json> {
+        if self.single.is_some() { None } else { part() }
     }
 
     /// The module of a call.
@@ -121,7 +138,7 @@ fn collect(place: &Place<'_>, found: &mut Vec<(String, Json)>) {
             found.push((key, implied));
         }
     }
-    for (entry, id) in module.calls.values() {
+    for (entry, id) in module.calls.values().filter(|_| place.single.is_none()) {
         collect(&place.inside(entry, *id), found);
     }
 }
@@ -130,12 +147,16 @@ fn declared(place: &Place<'_>, name: &Str, alias: Option<&Str>, entry: &Entry) -
     let source = place.module().provider_sources.get(name);
     let schemas = source.and_then(|it| (place.schemas)(it));
     let block = schemas.as_ref().map(|it| it.provider.block());
-    let expressions = Expressions::of(entry).body(&entry.provider_config().body, block);
+    let body = &entry.provider_config().body;
+    let expressions = place.unless_single(|| {
+        let expressions = Expressions::of(entry).body(body, block);
+        (!expressions.is_empty()).then_some(Json::Object(expressions))
+    });
     json::object([
         ("name", Some((&**name).into())),
         ("full_name", source.map(|it| it.to_string().into())),
         ("alias", alias.map(|it| (&**it).into())),
         ("module_address", place.address().map(Json::from)),
-        ("expressions", (!expressions.is_empty()).then_some(Json::Object(expressions))),
+        ("expressions", expressions),
     ])
 }

@@ -1,0 +1,130 @@
+//! Completion of command lines: the candidates, and the scripts in the shells that are there.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::bench::Bench;
+
+const MAIN: &str = r#"
+variable "name" {
+  default = "x"
+}
+resource "terraform_data" "one" {
+  for_each = toset(["a b"])
+}
+module "m" {
+  source = "./m"
+}
+output "text" {
+  value = "x"
+}
+"#;
+
+/// An applied configuration, with another one in the directory `other`.
+fn bench() -> Bench {
+    let bench = Bench::with_main(MAIN);
+    bench.write("m/main.tf", "resource \"terraform_data\" \"two\" {}\n");
+    bench.write("other/main.tf", "resource \"terraform_data\" \"three\" {}\n");
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    bench.mayfly(".", ["workspace", "new", "wide"]).succeeds();
+    bench.mayfly(".", ["workspace", "select", "default"]).succeeds();
+    bench
+}
+
+#[test]
+fn candidates_are_names_of_the_state_and_the_configuration() {
+    let bench = bench();
+    let candidates = |line: &str| {
+        let word = line.rsplit([' ', '=']).next().unwrap_or_default();
+        let run = bench.mayfly(".", ["mayfly", word]).env("COMP_LINE", line);
+        let ended = run.succeeds();
+        assert_eq!(ended.err, "", "{line}");
+        ended.out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(candidates("mayfly st"), ["state"]);
+    assert_eq!(candidates("mayfly taint module"), ["module.m.terraform_data.two"]);
+    assert_eq!(candidates("mayfly state show terraform_"), [r#"terraform_data.one\[\"a\ b\"\]"#]);
+    // The part before the equals sign stays in the line.
+    assert_eq!(
+        candidates("mayfly plan -target=module.m"),
+        ["module.m", "module.m.terraform_data.two"]
+    );
+    assert_eq!(candidates("mayfly workspace select w"), ["wide"]);
+    assert_eq!(candidates("mayfly output "), ["text"]);
+    assert_eq!(candidates("mayfly plan -var "), ["name="]);
+    assert_eq!(candidates("mayfly -chdir=other plan -target t"), ["terraform_data.three"]);
+    assert!(candidates("mayfly -chdir=none plan -target t").is_empty());
+    assert!(candidates("mayfly nonsense -x ").is_empty());
+    bench.write("terraform.tfstate", "{");
+    assert!(candidates("mayfly taint module").is_empty());
+}
+
+/// The lines that a script prints in a shell. `None` if the shell is not there.
+fn in_shell(bench: &Bench, shell: &str, arguments: &[&str], script: &str) -> Option<Vec<String>> {
+    let directory = Path::new(env!("CARGO_BIN_EXE_mayfly")).parent().expect("is in a directory");
+    let path = std::env::var("PATH").expect("is set");
+    let output = Command::new(shell)
+        .args(arguments)
+        .args(["-c", script])
+        .current_dir(bench.path("."))
+        .env("PATH", format!("{}:{path}", directory.display()))
+        .env("HOME", bench.root().join("home"))
+        .output();
+    let Ok(output) = output else {
+        println!("skipped: {shell} is not installed");
+        return None;
+    };
+    let text = String::from_utf8(output.stdout).expect("is text");
+    assert!(output.status.success(), "{shell}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn bash_registers_the_completion() {
+    let bench = Bench::new();
+    // Bash passes the line only to a command that it runs for a key press.
+    let script = "source <(mayfly completion bash); complete -p mayfly";
+    let Some(lines) = in_shell(&bench, "bash", &["--norc"], script) else { return };
+    let lines: Vec<String> = lines.iter().map(|it| it.replace('\'', "")).collect();
+    assert_eq!(lines, ["complete -o default -C mayfly mayfly"]);
+}
+
+#[test]
+fn zsh_completes_with_its_script() {
+    let bench = bench();
+    let script = "compdef() { print -r -- compdef $@ }; compadd() { print -rl -- ${@:2} }\n\
+                  source <(mayfly completion zsh)\n\
+                  words=(mayfly taint terr); CURRENT=3; PREFIX=terr; _mayfly";
+    let Some(lines) = in_shell(&bench, "zsh", &["-f"], script) else { return };
+    assert_eq!(lines, ["compdef _mayfly mayfly", r#"terraform_data.one["a b"]"#]);
+}
+
+#[test]
+fn fish_completes_with_its_script() {
+    let bench = bench();
+    let script = "mayfly completion fish | source; complete -C 'mayfly plan -target=module'";
+    let Some(lines) = in_shell(&bench, "fish", &["--no-config"], script) else { return };
+    assert_eq!(lines, ["-target=module.m", "-target=module.m.terraform_data.two"]);
+}
+
+#[test]
+fn install_autocomplete_changes_start_files_once() {
+    let bench = bench();
+    let home = bench.root().join("home");
+    fs::create_dir_all(&home).expect("can be made");
+    bench.mayfly(".", ["-install-autocomplete"]).fails().shows(&["No start file of bash"]);
+    fs::write(home.join(".bashrc"), "alias a=b\n").expect("can be written");
+    let installed = bench.mayfly(".", ["-install-autocomplete"]).succeeds();
+    installed.shows(&["Added the completion to ", ".bashrc."]);
+    let again = bench.mayfly(".", ["-install-autocomplete"]).succeeds();
+    again.shows(&["has the completion already."]);
+    let text = fs::read_to_string(home.join(".bashrc")).expect("can be read");
+    assert_eq!(text.lines().count(), 2, "{text}");
+    let check = format!("source {}; complete -p mayfly", home.join(".bashrc").display());
+    if let Some(lines) = in_shell(&bench, "bash", &["--norc"], &check) {
+        assert!(lines[0].starts_with("complete -o default -C "), "{lines:?}");
+    }
+    bench.mayfly(".", ["-uninstall-autocomplete"]).succeeds();
+    let text = fs::read_to_string(home.join(".bashrc")).expect("can be read");
+    assert_eq!(text, "alias a=b\n");
+}
