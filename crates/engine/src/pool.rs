@@ -26,10 +26,10 @@ use std::{
 
 use addr::{InstanceKey, ProviderSource};
 use hir::Entry;
-use provider::Provider;
+use provider::{Provider, Provisioner};
 use rustc_hash::FxHashMap;
 use tokio::sync::{Notify, OnceCell};
-use values::Value;
+use values::{Str, Value};
 
 use crate::{
     builtin,
@@ -65,7 +65,12 @@ pub(crate) struct Pool {
     starting: RefCell<FxHashMap<ProviderSource, SlotIx>>,
     /// Notified when a process has started.
     pub(crate) started_one: Notify,
+    /// The provisioner plugins, by the name of the provisioner.
+    provisioners: RefCell<BTreeMap<Str, Rc<StartedProvisioner>>>,
 }
+
+/// A provisioner plugin that was started, or whose start failed and was reported.
+pub(crate) type StartedProvisioner = OnceCell<Result<Arc<dyn Provisioner>, Failed>>;
 
 /// The digest of the configuration of each instance of a provider block.
 #[derive(Clone)]
@@ -401,6 +406,16 @@ impl Pool {
 
     pub(crate) fn get(&self, slot: SlotIx) -> Rc<Slot> {
         Rc::clone(&self.slots.borrow()[slot.0 as usize])
+    }
+
+    /// Returns the cell of a provisioner plugin, which is started at its first use.
+    pub(crate) fn provisioner(&self, name: &str) -> Rc<StartedProvisioner> {
+        Rc::clone(self.provisioners.borrow_mut().entry(Str::from(name)).or_default())
+    }
+
+    /// Takes the provisioner plugins out, to end them.
+    pub(crate) fn take_provisioners(&self) -> Vec<Rc<StartedProvisioner>> {
+        self.provisioners.take().into_values().collect()
     }
 
     /// Returns the running processes of this run.

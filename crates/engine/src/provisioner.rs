@@ -2,12 +2,13 @@
 //!
 //! [`Walk::provision_created`] and [`Walk::provision_destroyed`] run them in order. `local_exec` runs a command on this
 //! computer; `remote` runs scripts on another machine and copies files to it, over a connection whose arguments are in
-//! `settings`.
+//! `settings`; `plugin` calls a program of another vendor.
 //!
 //! **Invariant:** if the configuration contains a secret, no output of the provisioner is shown. The diagnostic of a
 //! failure contains no secret.
 
 mod local_exec;
+mod plugin;
 mod remote;
 mod settings;
 
@@ -20,10 +21,14 @@ use hir::{
     item::{Body, Provisioner, RefPlace},
     provisioner::{connection, merged_connection},
 };
+use provider::ProviderDiagnostic;
 use values::{MarkKind, Value};
+
+use self::plugin::PluginOutcome;
 
 use crate::{
     event::{Event, EventSink},
+    foreign,
     redact::{Redactor, has_short_secret},
     resource::subject::Subject,
     resource::turn::provisioners_of,
@@ -125,14 +130,16 @@ impl Walk<'_> {
         let scope = EngineScope::new(self, subject.module, has_each.then_some(each));
         let scope = scope.with_own(OwnObject { resource, key: &each.key, value: value.clone() });
         let kind = &*provisioner.kind;
-        let Some(schema) = hir::provisioner::schema(kind) else { return Err(Failed) };
+        let plugins = &self.config.program.provisioners;
+        let is_plugin = plugins.contains_key(kind);
+        let Some(schema) = hir::provisioner::schema_of(kind, plugins) else { return Err(Failed) };
         let decode = |body: &Body, node, schema| {
             self.decode_with_parts(&scope, entry, body, node, schema, Some(&subject.text))
         };
         let node = provisioner.node;
         let (config, parts) = self.answered(|| decode(&provisioner.body, node, schema)).await?;
         let connection = match connection_of(entry, provisioner) {
-            Some(body) if hir::provisioner::connects(kind) => {
+            Some(body) if is_plugin || hir::provisioner::connects(kind) => {
                 let decoded = self.answered(|| decode(&body, node, connection())).await?;
                 Some(decoded.0)
             }
@@ -144,6 +151,11 @@ impl Walk<'_> {
         let some_short = self.learn_references(&scope, entry)
             || parts.iter().chain([&config]).any(has_short_secret);
         let output = self.output(&address, kind, &config, connection.as_ref());
+        if is_plugin {
+            let ran = self.run_plugin(kind, output, &config, connection.as_ref()).await;
+            let ended = PluginEnd { config: &config, connection: connection.as_ref(), ran };
+            return self.end_plugin(subject, entry, provisioner, ended);
+        }
         let ran = match kind {
             "local-exec" => self.local_exec(output, &config, some_short).await,
             "remote-exec" => self.remote_exec(output, &config, connection.as_ref()).await,
@@ -161,6 +173,67 @@ impl Walk<'_> {
             _ => failure,
         };
         self.report_failure(subject, entry, provisioner, failure)
+    }
+
+    /// Reports the result of a plugin. If the configuration contains secrets, sensitive ones are redacted too; with one
+    /// that is too short for that, the reason is hidden.
+    fn end_plugin(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        provisioner: &Provisioner,
+        ended: PluginEnd<'_>,
+    ) -> Result<(), Failed> {
+        let PluginEnd { config, connection, ran } = ended;
+        let values: Vec<&Value> = [Some(config), connection].into_iter().flatten().collect();
+        let (address, kind) = (subject.address().clone(), provisioner.kind.to_string());
+        let errored =
+            Event::ProvisionErrored { address: address.clone(), provisioner: kind.clone() };
+        let Ok(PluginOutcome { found, is_interrupted }) = ran else {
+            self.emit(errored);
+            return Err(Failed);
+        };
+        let failed = is_interrupted || found.iter().any(ProviderDiagnostic::is_error);
+        self.emit(match failed {
+            true => errored,
+            false => Event::ProvisionComplete { address, provisioner: kind },
+        });
+        let continues = provisioner.continue_on_failure && !is_interrupted;
+        let severity = if continues { Severity::Warning } else { Severity::Error };
+        for it in found {
+            let path = it.path.as_ref();
+            let exprs = &entry.item.exprs;
+            let at = path.and_then(|it| hir::eval::locate_path(&provisioner.body, exprs, it));
+            let at = at.unwrap_or(provisioner.node.into());
+            let diagnostic = self.plugin_diagnostic(&it, severity, &values);
+            self.report_at(entry, at, Some(&subject.text), diagnostic);
+        }
+        if is_interrupted {
+            let detail = "The run was interrupted, so the plugin was asked to stop. Its work may be incomplete.";
+            let diagnostic = Diagnostic::new(Summary::PROVISIONER_INTERRUPTED, detail);
+            self.report_at(entry, provisioner.node.into(), Some(&subject.text), diagnostic);
+        }
+        if failed && !continues { Err(Failed) } else { Ok(()) }
+    }
+
+    /// The words of a plugin as a diagnostic, without the secrets among the values that it received.
+    fn plugin_diagnostic(
+        &self,
+        found: &ProviderDiagnostic,
+        severity: Severity,
+        values: &[&Value],
+    ) -> Diagnostic {
+        let redactor = &self.environment.redactor;
+        let hides_sensitive = values.iter().any(|it| it.has_deep_secret());
+        let found = foreign::diagnostic(found, |text| match hides_sensitive {
+            true => redactor.redact_all(text),
+            false => redactor.redact(text),
+        });
+        let summary = found.summary.at_most(severity);
+        match values.iter().any(|it| has_short_secret(it)) {
+            true => Diagnostic::new(Summary::PROVISIONER_FAILED.at_most(severity), HIDDEN),
+            false => Diagnostic { summary, ..found },
+        }
     }
 
     /// Reports the failure of a provisioner: a warning if the run is to continue. An interrupt is always an error,
@@ -257,6 +330,13 @@ fn connection_of(entry: &Entry, provisioner: &Provisioner) -> Option<Body> {
         (Some(only), None) | (None, Some(only)) => Some(only.body.clone()),
         (None, None) => None,
     }
+}
+
+/// The end of a run of a plugin, with the values that it received. They still have their marks.
+struct PluginEnd<'a> {
+    config: &'a Value,
+    connection: Option<&'a Value>,
+    ran: Result<PluginOutcome, Failed>,
 }
 
 /// The reason why a provisioner failed.

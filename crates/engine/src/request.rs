@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use addr::{ProviderSource, ResourceInstance, Target};
-use db::{Diagnostic, System};
-use provider::{BoxFuture, Provider};
+use db::{Diagnostic, Summary, System};
+use provider::{BoxFuture, Provider, Provisioner};
 use state::{Plan, PlanMode, State, journal::Intent};
 use values::Str;
 
@@ -161,6 +161,19 @@ pub trait ProviderFactory: Send + Sync {
         &self,
         source: &ProviderSource,
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>>;
+
+    /// Starts the provisioner plugin with this name.
+    ///
+    /// # Errors
+    /// Fails with the diagnostic to show if the plugin cannot be started.
+    fn start_provisioner(
+        &self,
+        name: &str,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provisioner>, Box<Diagnostic>>> {
+        let detail = format!("There is no plugin for the provisioner \"{name}\".");
+        let missing = Box::new(Diagnostic::new(Summary::PROVISIONER_START, detail));
+        Box::pin(async move { Err(missing) })
+    }
 }
 
 /// Runs the commands of `local-exec`.

@@ -14,7 +14,7 @@ use values::Str;
 use crate::{
     Db,
     content::{block_items, block_names, item},
-    item::ModuleCall,
+    item::{ItemKind, ModuleCall},
     item_name::{ItemKey, ItemName, NameKind, import_provider_name, provider_local_name},
     module_calls::{called_directory, module_calls},
     names::{all_of, lookup, required_providers},
@@ -48,6 +48,7 @@ impl ProgramButLocals {
         ProgramButLocals(Program {
             modules,
             schemas: schemas(db, workspace),
+            provisioners: workspace.provisioners(db).clone(),
             sources: sources(db, &directories),
             overrides: Arc::new(build.overrides(&directories)),
             explanations: Arc::default(),
@@ -416,6 +417,23 @@ pub fn module_requirements(
         requirements.entry(required.source(&local_name)).or_default();
     }
     requirements
+}
+
+/// The names of the provisioners that the configuration uses.
+pub fn provisioner_kinds(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
+    let mut kinds = BTreeSet::new();
+    for directory in reachable(db, workspace) {
+        let resources = all_of_kind(db, directory, NameKind::Resource);
+        for key in resources.into_iter().chain(all_of_kind(db, directory, NameKind::Removed)) {
+            let provisioners = match &item(db, key).kind {
+                ItemKind::Resource(it) => &it.provisioners,
+                ItemKind::Removed(it) => &it.provisioners,
+                _ => continue,
+            };
+            kinds.extend(provisioners.iter().map(|it| it.kind.clone()));
+        }
+    }
+    kinds
 }
 
 /// Builds a table of declarations. Reserves the upper bound of the iterator, because nearly all names have a

@@ -60,7 +60,7 @@ pub mod workspace;
 
 pub use build::{
     Locals, ProgramButLocals, module_requirements, program, program_with, provider_requirements,
-    reachable,
+    provisioner_kinds, reachable,
 };
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;

@@ -15,6 +15,7 @@ use values::Str;
 use crate::{
     expr::{At, Expr, Literal},
     item::{Check, Item, ModuleCall, Output, ProviderConfig, Resource, Variable},
+    provisioner::ProvisionerSchemas,
     test_item::{MockProvider, ObjectOverride},
 };
 
@@ -30,6 +31,8 @@ pub struct Program {
     pub modules: Vec<Arc<Module>>,
     /// The loaded schemas, by provider.
     pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
+    /// The schemas of the provisioner plugins that the configuration uses, by the name of the provisioner.
+    pub provisioners: ProvisionerSchemas,
     /// The source text, for diagnostics.
     pub sources: Sources,
     /// The items that override files change, by file and block, with the origins of the overriding items.

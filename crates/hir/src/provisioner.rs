@@ -1,16 +1,28 @@
 //! The provisioners, and the schemas of `provisioner` and `connection` blocks.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use provider::{Attribute, Block};
 use values::{Str, Type, Value, convert};
 
 use crate::item::Body;
 
-/// The provisioner types.
+/// The schemas of provisioner plugins, by the name of the provisioner.
+pub type ProvisionerSchemas = BTreeMap<Str, Arc<Block>>;
+
+/// The schema of a provisioner: of the plugin with this name, or of the built-in provisioner. `None` if there is
+/// neither. As in OpenTofu, a plugin replaces a built-in provisioner.
+pub fn schema_of<'s>(kind: &str, plugins: &'s ProvisionerSchemas) -> Option<&'s Block> {
+    plugins.get(kind).map(|it| &**it).or_else(|| schema(kind))
+}
+
+/// The built-in provisioner types.
 pub const KINDS: [&str; 3] = ["local-exec", "remote-exec", "file"];
 
-/// The schema of a provisioner type. `None` if the type does not exist.
+/// The schema of a built-in provisioner type. `None` if the type does not exist.
 pub fn schema(kind: &str) -> Option<&'static Block> {
     match kind {
         "local-exec" => Some(&LOCAL_EXEC),

@@ -8,7 +8,7 @@ use db::Directory;
 use provider::{ProviderSchemas, Schema};
 use values::Str;
 
-use crate::{Db, item::ConstValue};
+use crate::{Db, item::ConstValue, provisioner::ProvisionerSchemas};
 
 /// A configuration as the driver loaded it: the root module and all modules that its calls reach.
 #[salsa::input]
@@ -26,6 +26,9 @@ pub struct Workspace {
     /// The loaded schemas, by provider.
     #[returns(ref)]
     pub providers: BTreeMap<ProviderSource, ProviderInput>,
+    /// The schemas of the provisioner plugins that the configuration uses, by the name of the provisioner.
+    #[returns(ref)]
+    pub provisioners: ProvisionerSchemas,
     /// Values from outside the configuration that static evaluation uses.
     #[returns(ref)]
     pub static_inputs: StaticInputs,

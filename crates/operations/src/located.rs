@@ -1,7 +1,7 @@
 //! The executables of providers: their locations, their schemas, and starting them.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::Read as _,
     path::{Path, PathBuf},
     process::Command,
@@ -15,15 +15,21 @@ use std::{
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Sources, Summary};
 use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
+use hir::provisioner::ProvisionerSchemas;
 use packages::{LocateError, LocateRequest, Located};
-use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Processes, Redact, TlsMode};
-use provider::{
-    BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, schema_codec::ExecutableHash,
+use plugin::{
+    GrpcProvider, GrpcProvisioner, LaunchOptions, PluginEvent, PluginSink, Processes, Redact,
+    TlsMode,
 };
-use values::Value;
+use provider::{
+    BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, Provisioner,
+    schema_codec::ExecutableHash,
+};
+use values::{Str, Value};
 
 use crate::{
     child_environment::ChildEnvironment,
+    provisioner_plugins,
     schema_cache::{Fingerprint, SchemaCache},
     session::{Failure, LockSource, LockedVersions, Session},
     view::{Run, RunView},
@@ -48,6 +54,8 @@ pub struct ProviderExecutables {
     started: Mutex<BTreeMap<ProviderSource, ExecutableHash>>,
     /// True if a provider has changed since it was located.
     is_outdated: AtomicBool,
+    /// The executables of the provisioner plugins, by the name of the provisioner.
+    provisioners: BTreeMap<String, PathBuf>,
 }
 
 /// The schemas of a provider, and the fingerprint of the executable that they come from.
@@ -110,6 +118,7 @@ impl ProviderExecutables {
             known: Mutex::default(),
             started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
+            provisioners: provisioner_plugins::find(session),
         })
     }
 
@@ -125,6 +134,7 @@ impl ProviderExecutables {
             known: Mutex::default(),
             started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
+            provisioners: BTreeMap::new(),
         }
     }
 
@@ -168,6 +178,58 @@ impl ProviderExecutables {
         let known = KnownSchemas { schemas: schemas.clone(), executable };
         self.lock_known().insert(source.clone(), known);
         Ok(schemas)
+    }
+
+    /// Returns true if there are provisioner plugins.
+    pub fn has_provisioners(&self) -> bool {
+        !self.provisioners.is_empty()
+    }
+
+    /// The schemas of those among the provisioners that are plugins. They are read from the plugins themselves.
+    ///
+    /// # Errors
+    /// If a plugin cannot be started, or has no usable schema.
+    pub fn provisioner_schemas(
+        &self,
+        session: &Session,
+        kinds: &BTreeSet<Str>,
+    ) -> Result<ProvisionerSchemas, Failure> {
+        let log = session.view.run(Run::Quiet, &Sources::default(), &session.redactor);
+        let mut schemas = ProvisionerSchemas::new();
+        for kind in kinds.iter().filter(|it| self.provisioners.contains_key(&***it)) {
+            let sink = Arc::new(Unlogged);
+            let asked = session.runtime.block_on(async {
+                let provisioner = self.start_provisioner(kind, &session.redactor, sink).await?;
+                let schema = provisioner.schema().await;
+                provisioner.close().await;
+                schema.map_err(|found| Box::new(no_schema(kind, &found)))
+            });
+            schemas.insert(kind.clone(), asked?);
+        }
+        log.end_log();
+        Ok(schemas)
+    }
+
+    async fn start_provisioner(
+        &self,
+        kind: &str,
+        redactor: &Redactor,
+        sink: Arc<dyn PluginSink>,
+    ) -> Result<Arc<dyn Provisioner>, Box<Diagnostic>> {
+        let failed = |why: &str| {
+            let detail = format!("The provisioner \"{kind}\" could not be started: {why}");
+            Box::new(Diagnostic::new(Summary::PROVISIONER_START, detail))
+        };
+        let executable =
+            self.provisioners.get(kind).ok_or_else(|| failed("there is no plugin."))?;
+        let mut command = Command::new(executable);
+        self.environment.prepare_provider(&mut command);
+        let redact = Arc::new(Redaction(redactor.clone()));
+        let mut options = LaunchOptions::new(kind, self.processes.clone(), sink, redact);
+        options.tls = self.tls;
+        let process = plugin::launch(command, options).await;
+        let process = process.map_err(|it| failed(&redactor.redact(&it.to_string())))?;
+        Ok(Arc::new(GrpcProvisioner::new(process)))
     }
 
     /// The schemas of a provider, if they are available without starting a process.
@@ -494,6 +556,30 @@ impl ProviderFactory for Factory {
         });
         Box::pin(async move { self.executables.start(&source, &self.redactor, sink).await })
     }
+
+    fn start_provisioner(
+        &self,
+        name: &str,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provisioner>, Box<Diagnostic>>> {
+        let (name, sink) = (name.to_owned(), Arc::new(Unlogged));
+        Box::pin(
+            async move { self.executables.start_provisioner(&name, &self.redactor, sink).await },
+        )
+    }
+}
+
+fn no_schema(kind: &str, found: &[ProviderDiagnostic]) -> Diagnostic {
+    let reasons: Vec<String> =
+        found.iter().map(|it| format!("{}: {}", it.summary, it.detail)).collect();
+    let detail = format!("The provisioner \"{kind}\" gave no schema. {}", reasons.join("\n"));
+    Diagnostic::new(Summary::PROVISIONER_SCHEMA, detail)
+}
+
+/// Drops the events of a provisioner plugin. Its output arrives in the answers to its calls.
+struct Unlogged;
+
+impl PluginSink for Unlogged {
+    fn event(&self, _: &str, _: PluginEvent) {}
 }
 
 /// Forwards the events of a plugin, which are already redacted, to the events of the run.

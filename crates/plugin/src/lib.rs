@@ -46,14 +46,14 @@ mod tls;
 mod wire;
 
 pub use crate::{
-    client::GrpcProvider,
+    client::{GrpcProvider, GrpcProvisioner},
     handshake::{Address, HandshakeError},
     launch::{LaunchError, LaunchOptions, PluginStdin, TlsMode, launch},
     logs::{LONGEST_READ, Line, Lines, TORN},
     process::PluginProcess,
     protocol::ProtocolVersion,
     reattach::{Reattach, ReattachError, parse_reattach},
-    server::{ServeError, serve, serve_debug},
+    server::{ServeError, serve, serve_debug, serve_provisioner},
     sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact},
     supervision::{
         HiddenMode, Processes, Registration, Supervision, end_left_processes, hidden_mode,

@@ -100,6 +100,12 @@ pub(crate) fn schemas(
     Ok(schemas)
 }
 
+/// Converts the schema of a provisioner.
+pub(crate) fn provisioner(message: tfplugin5::Schema) -> Result<Block, SchemaFault> {
+    let schema = Reader::default().named("the provisioner", message.into())?;
+    Ok(schema.block().clone())
+}
+
 /// Converts the functions in a message.
 pub(crate) fn functions(
     functions: BTreeMap<String, tfplugin::Function>,

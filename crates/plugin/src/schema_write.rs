@@ -11,6 +11,7 @@ use values::{Str, Type, json};
 
 use crate::generated::{
     tfplugin::{self, StringKind},
+    tfplugin5,
     tfplugin6::{self, schema},
 };
 
@@ -37,6 +38,14 @@ pub(crate) fn schemas(schemas: &ProviderSchemas) -> tfplugin6::GetProviderSchema
         functions: functions(&schemas.functions),
         ephemeral_resource_schemas: collect(schemas.ephemeral_types(), |it| schemas.ephemeral(it)),
     }
+}
+
+/// Creates the schema of a provisioner.
+///
+/// # Errors
+/// Returns the reason if protocol 5 cannot represent the schema.
+pub(crate) fn provisioner(block: &Block) -> Result<tfplugin5::Schema, &'static str> {
+    schema(&Schema::new(0, block.clone())).try_into()
 }
 
 /// Creates the answer to `GetResourceIdentitySchemas`.

@@ -12,7 +12,7 @@ use crate::{
 
 /// The size limit of an answer: the most that provider SDKs send, and a bound on the memory that a claimed length
 /// can cost.
-const LARGEST_MESSAGE: usize = 256 << 20;
+pub(crate) const LARGEST_MESSAGE: usize = 256 << 20;
 
 /// The client for the protocol version that the handshake chose.
 #[derive(Clone)]
@@ -29,6 +29,10 @@ pub(crate) struct RpcFailure {
 }
 
 impl RpcFailure {
+    pub(crate) fn new(call: String, status: Status) -> RpcFailure {
+        RpcFailure { call, status }
+    }
+
     pub(crate) fn is_unimplemented(&self) -> bool {
         self.status.code() == Code::Unimplemented
     }
@@ -59,29 +63,29 @@ impl RpcFailure {
             || words == format!("method {method} not implemented")
     }
 
-    /// The summary and the detail of the diagnostic. The plugin's text in them is not redacted yet.
-    pub(crate) fn texts(&self, provider: &str) -> (&'static str, String) {
+    /// The summary and the detail of the diagnostic. The plugin's text in them is not redacted yet. `plugin` is its
+    /// kind and name.
+    pub(crate) fn texts(&self, plugin: &str) -> (&'static str, String) {
         let call = &self.call;
         match self.code() {
             Code::Unavailable => (
                 "Plugin did not respond",
                 format!(
-                    "The provider {provider} encountered an error, and failed to respond to the \
+                    "The {plugin} encountered an error, and failed to respond to the \
                      {call} call. The plugin logs may contain more details."
                 ),
             ),
-            Code::Cancelled => (
-                "Request cancelled",
-                format!("The {call} request to the provider {provider} was cancelled."),
-            ),
+            Code::Cancelled => {
+                ("Request cancelled", format!("The {call} request to the {plugin} was cancelled."))
+            }
             Code::Unimplemented => (
                 "Unsupported plugin method",
-                format!("The {call} method is not supported by the provider {provider}."),
+                format!("The {call} method is not supported by the {plugin}."),
             ),
             _ => (
                 "Plugin error",
                 format!(
-                    "The provider {provider} returned an unexpected error from {call}: {}",
+                    "The {plugin} returned an unexpected error from {call}: {}",
                     self.status.message()
                 ),
             ),

@@ -24,7 +24,9 @@ use std::{
 
 use addr::ProviderSource;
 use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
-use hir::{Workspace, symbols::RedeclaredBlock, workspace::StaticInputs};
+use hir::{
+    Workspace, provisioner::ProvisionerSchemas, symbols::RedeclaredBlock, workspace::StaticInputs,
+};
 use provider::ProviderSchemas;
 use rustc_hash::FxHashSet;
 use salsa::Setter as _;
@@ -115,6 +117,11 @@ impl<T: BorrowMut<SourceTree>> EditableTree<T> {
         self.0.borrow_mut().set_schemas(workspace, source, schemas);
     }
 
+    /// Sets the schemas of the provisioner plugins of a configuration.
+    pub fn set_provisioners(&mut self, workspace: Workspace, schemas: ProvisionerSchemas) {
+        self.0.borrow_mut().set_provisioners(workspace, schemas);
+    }
+
     /// Sets the values that the root module of a configuration gets from outside, except for files, which the tree
     /// reads itself. Returns true if they differ from the previous ones.
     pub fn set_static_inputs(&mut self, workspace: Workspace, static_inputs: StaticInputs) -> bool {
@@ -199,6 +206,7 @@ impl SourceTree {
         workspace.set_providers(db).to(BTreeMap::new());
         workspace.set_directories(db).to(Arc::default());
         workspace.set_manifest(db).to(Manifest::new());
+        workspace.set_provisioners(db).to(BTreeMap::new());
         workspace.set_static_inputs(db).to(StaticInputs::default());
         self.spare.providers.extend(providers.into_values());
         self.spare.workspaces.push(workspace);

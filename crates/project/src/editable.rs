@@ -9,6 +9,7 @@ use addr::ProviderSource;
 use db::{Block, Diagnostic, Directory, File, System};
 use hir::{
     Program,
+    provisioner::ProvisionerSchemas,
     statics::{self, Modules},
     workspace::StaticInputs,
 };
@@ -49,6 +50,11 @@ impl Configure for EditableProject {
     fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
         let workspace = self.workspace();
         self.tree_mut().set_schemas(workspace, source, schemas);
+    }
+
+    fn set_provisioners(&mut self, schemas: ProvisionerSchemas) {
+        let workspace = self.workspace();
+        self.tree_mut().set_provisioners(workspace, schemas);
     }
 
     fn set_static_inputs(&mut self, static_inputs: StaticInputs) -> bool {

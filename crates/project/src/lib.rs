@@ -21,7 +21,9 @@ use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, System};
-use hir::{Workspace, diagnostics::FileProblems, workspace::StaticInputs};
+use hir::{
+    Workspace, diagnostics::FileProblems, provisioner::ProvisionerSchemas, workspace::StaticInputs,
+};
 use provider::ProviderSchemas;
 use values::Str;
 
@@ -63,6 +65,9 @@ pub trait Configure: Deref<Target = Project> {
     /// Sets the schemas of a provider.
     fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>);
 
+    /// Sets the schemas of the provisioner plugins that the configuration uses.
+    fn set_provisioners(&mut self, schemas: ProvisionerSchemas);
+
     /// Sets the values that the root module gets from outside. Returns true if they differ from the previous ones.
     fn set_static_inputs(&mut self, static_inputs: StaticInputs) -> bool;
 }
@@ -78,6 +83,10 @@ impl Deref for UnsetProject {
 impl Configure for UnsetProject {
     fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
         self.0.tree.set_schemas(self.0.workspace, source, schemas);
+    }
+
+    fn set_provisioners(&mut self, schemas: ProvisionerSchemas) {
+        self.0.tree.set_provisioners(self.0.workspace, schemas);
     }
 
     fn set_static_inputs(&mut self, static_inputs: StaticInputs) -> bool {

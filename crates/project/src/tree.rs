@@ -17,6 +17,7 @@ use hir::{
     ProviderInput, SchemasHandle, Workspace,
     module_calls::called_paths as paths_of_call,
     names::item,
+    provisioner::ProvisionerSchemas,
     statics,
     symbols::{NameKind, all_of_kind},
     workspace::{CallKey, InstalledModule, StaticInputs},
@@ -164,6 +165,7 @@ impl SourceTree {
                     directories,
                     manifest,
                     providers,
+                    BTreeMap::new(),
                     static_inputs,
                 )
             }
@@ -239,6 +241,14 @@ impl SourceTree {
                 inputs.insert(source, input);
                 workspace.set_providers(&mut *self.db).to(inputs);
             }
+        }
+    }
+
+    /// Sets the schemas of the provisioner plugins of a configuration.
+    pub(crate) fn set_provisioners(&mut self, workspace: Workspace, schemas: ProvisionerSchemas) {
+        if *workspace.provisioners(&*self.db) != schemas {
+            self.more_changed();
+            workspace.set_provisioners(&mut *self.db).to(schemas);
         }
     }
 

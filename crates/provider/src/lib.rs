@@ -16,6 +16,7 @@ mod fixture;
 pub mod fuzz;
 pub mod objchange;
 mod provider;
+mod provisioner;
 mod schema;
 pub mod schema_codec;
 mod schemas;
@@ -33,6 +34,7 @@ pub use crate::provider::{
     ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Severity, StateResponse,
     UpgradeResourceStateRequest, ValidateRequest,
 };
+pub use crate::provisioner::{ProvisionRequest, Provisioner};
 pub use crate::schema::{
     Attribute, AttributeType, Block, DescriptionKind, FunctionParameter, FunctionSignature,
     MissingAttribute, NestedBlock, NestedObject, Nesting, ObjectNesting, Schema, SchemaProblem,

@@ -242,6 +242,7 @@ pages! {
     ProviderStart "provider-start",
     ProviderVersion "provider-version",
     ProvidersNotInstalled "providers-not-installed",
+    ProvisionerStart "provisioner-start",
     PushedState "pushed-state",
     QuotedKeyword "quoted-keyword",
     QuotedReference "quoted-reference",

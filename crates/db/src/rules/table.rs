@@ -82,6 +82,11 @@ language::language! { rules
         ProviderReplaced "provider-replaced": PROVIDER_REPLACED Error "Provider was replaced";
         ProviderSchema "provider-schema": provider_schema(words) Error "{words}" as "The provider's own words";
         ProviderStart "provider-start": PROVIDER_START Error "Failed to start provider";
+        ProvisionerStart "provisioner-start":
+            PROVISIONER_START Error "Failed to start provisioner",
+            PROVISIONER_SCHEMA Error "Failed to load provisioner schema",
+            PROVISIONER_FAILED Error "Provisioner failed",
+            PROVISIONER_INTERRUPTED Error "Provisioner was interrupted";
         ProviderVersion "provider-version":
             PROVIDER_VERSION Warning "Version constraints inside provider configuration blocks are deprecated";
         ProvidersNotInstalled "providers-not-installed":

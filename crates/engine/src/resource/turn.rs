@@ -67,7 +67,7 @@ impl Walk<'_> {
         let mut refused = false;
         let provisioners = provisioners_of(entry);
         for it in provisioners.iter().filter(|it| counts(it)) {
-            if hir::provisioner::schema(&it.kind).is_none() {
+            if hir::provisioner::schema_of(&it.kind, &self.config.program.provisioners).is_none() {
                 let what = format!("the provisioner \"{}\"", it.kind);
                 self.report_unsupported(entry, it.node.into(), &what);
                 refused = true;

@@ -89,6 +89,7 @@ pub(crate) async fn run<'a>(purpose: &impl Purpose<'a>) {
     let walk = purpose.walk();
     schedule::drive(&Execution { purpose, walk }).await;
     place::leave_node();
+    walk.end_provisioners().await;
     let was_stopped = walk.is_stopping();
     if walk.pool.keeps() && !was_stopped {
         walk.end_unwanted().await;

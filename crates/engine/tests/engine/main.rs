@@ -22,6 +22,7 @@ mod moves;
 mod network;
 mod plan;
 mod provider_instances;
+mod provisioner_plugins;
 mod provisioners;
 mod refresh_only;
 mod remote_provisioners;

@@ -15,13 +15,14 @@ use db::{Diagnostic, MemorySystem, Summary, System, fixture::split_fixture};
 use engine::*;
 use hir::Program;
 use project::{Configure as _, EditableProject};
-use provider::{BoxFuture, Provider};
+use provider::{BoxFuture, Provider, Provisioner};
 use state::{ObjectAddress, PlanMode, State};
 use values::Value;
 
 use crate::{
     fake::{self, Fake, Shared, SharedRef},
     network::Network,
+    provisioner_plugins::{self, Echo},
 };
 
 pub(crate) struct World {
@@ -100,6 +101,7 @@ pub(crate) fn world(fixture: &str) -> World {
     .expect("readable");
     project.set_schemas(source(), fake::schemas());
     project.set_schemas(builtin::source(), builtin::schemas());
+    project.set_provisioners([("echo".into(), Arc::new(provisioner_plugins::schema()))].into());
     World {
         project,
         system,
@@ -141,9 +143,20 @@ fn source() -> ProviderSource {
 struct Factory {
     shared: SharedRef,
     system: Arc<MemorySystem>,
+    commands: Arc<Mutex<Vec<String>>>,
+    cancel: CancelToken,
 }
 
 impl ProviderFactory for Factory {
+    fn start_provisioner(
+        &self,
+        _: &str,
+    ) -> BoxFuture<'_, Result<Arc<dyn Provisioner>, Box<Diagnostic>>> {
+        let (calls, cancel) = (Arc::clone(&self.commands), self.cancel.clone());
+        let echo: Arc<dyn Provisioner> = Arc::new(Echo { calls, cancel });
+        Box::pin(async move { Ok(echo) })
+    }
+
     fn start(
         &self,
         _: &ProviderSource,
@@ -318,6 +331,8 @@ impl World {
             providers: Arc::new(Factory {
                 shared: Arc::clone(&self.shared),
                 system: Arc::clone(&self.system),
+                commands: Arc::clone(&self.commands),
+                cancel: self.cancel.clone(),
             }),
             system: Arc::clone(&self.system) as Arc<dyn System>,
             temp: Arc::clone(&self.temp) as Arc<dyn TempDirectories>,

@@ -62,6 +62,7 @@ fn both_sides() -> (Abstract, Value) {
         Arc::new(directories),
         BTreeMap::new(),
         [(source, input)].into(),
+        BTreeMap::new(),
         Default::default(),
     );
     let keys = file.blocks(&db).iter().map(|&block| ItemKey { block, index: 0 });

@@ -278,6 +278,10 @@ impl Session {
             let schemas = executables.schemas(self, source)?;
             project.set_schemas(source.clone(), schemas);
         }
+        if executables.has_provisioners() {
+            let kinds = hir::provisioner_kinds(project.db(), project.workspace());
+            project.set_provisioners(executables.provisioner_schemas(self, &kinds)?);
+        }
         Ok(Loaded { project: ManuallyDrop::new(project), executables, ephemeral_inputs })
     }
 

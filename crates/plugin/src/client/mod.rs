@@ -3,6 +3,7 @@
 mod calls;
 #[cfg(test)]
 mod hostile_test;
+mod provisioner;
 mod session;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -19,8 +20,8 @@ use provider::{
 };
 use values::{Str, Value};
 
-pub use self::session::GrpcProvider;
 pub(crate) use self::session::decode_finite;
+pub use self::{provisioner::GrpcProvisioner, session::GrpcProvider};
 
 /// The diagnostics of a call without a usable answer.
 type Failure = Vec<ProviderDiagnostic>;

@@ -275,7 +275,7 @@ impl GrpcProvider {
     }
 
     pub(super) async fn failed(&self, failure: &RpcFailure) -> Failure {
-        let (summary, detail) = failure.texts(&self.listener.name);
+        let (summary, detail) = failure.texts(&format!("provider {}", self.listener.name));
         let mut detail = shortened(self.clean(&detail));
         if failure.is_unavailable()
             && let Some(process) = &self.process

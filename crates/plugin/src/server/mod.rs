@@ -1,7 +1,9 @@
-//! The server side: serves a [`Provider`] over go-plugin, to this program as well as to `tofu` and `terraform`.
+//! The server side: serves a [`Provider`] or a [`Provisioner`] over go-plugin, to this program as well as to `tofu` and
+//! `terraform`.
 
 mod listen;
 mod messages;
+mod provisioner;
 mod service;
 mod versions;
 mod write_only;
@@ -14,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use provider::Provider;
+use provider::{Provider, Provisioner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::{
     net::UnixListener,
@@ -84,6 +86,36 @@ pub enum ServeError {
 /// # Errors
 /// Returns [`ServeError::NotAPlugin`] without the magic cookie, else the error that prevents listening.
 pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
+    serve_to_core(Served::Provider(Arc::new(Service::new(provider)))).await
+}
+
+/// Serves `provisioner` in protocol 5 to the core that started this process, like [`serve`].
+///
+/// # Errors
+/// Returns [`ServeError::NotAPlugin`] without the magic cookie, else the error that prevents listening.
+pub async fn serve_provisioner(provisioner: Arc<dyn Provisioner>) -> Result<(), ServeError> {
+    serve_to_core(Served::Provisioner(provisioner)).await
+}
+
+/// The service of a plugin.
+enum Served {
+    Provider(Arc<Service>),
+    Provisioner(Arc<dyn Provisioner>),
+}
+
+impl Served {
+    async fn version(&self) -> ProtocolVersion {
+        match self {
+            Served::Provider(service) => {
+                let offered = env::var(protocol::VERSIONS_KEY).unwrap_or_default();
+                choose_version(&offered, service.fits_v5().await)
+            }
+            Served::Provisioner(_) => ProtocolVersion::V5,
+        }
+    }
+}
+
+async fn serve_to_core(served: Served) -> Result<(), ServeError> {
     if env::var(protocol::MAGIC_COOKIE_KEY).as_deref() != Ok(protocol::MAGIC_COOKIE_VALUE) {
         return Err(ServeError::NotAPlugin);
     }
@@ -91,9 +123,7 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     // an error.
     let end_of_core = end_of_core();
     let _ignored = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
-    let service = Arc::new(Service::new(provider));
-    let offered = env::var(protocol::VERSIONS_KEY).unwrap_or_default();
-    let version = choose_version(&offered, service.fits_v5().await);
+    let version = served.version().await;
     let client = env::var(protocol::CLIENT_CERT_KEY).ok().filter(|it| !it.is_empty());
     let (tls, certificate) = client.map(|pem| acceptor(&pem)).transpose()?.unzip();
     let (listener, socket) = Socket::bind()?;
@@ -103,7 +133,7 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     }
     announce(&line)?;
     tokio::select! {
-        result = run(service, version, listener, tls) => result,
+        result = run(served, version, listener, tls) => result,
         () = end_of_core => Ok(()),
     }
 }
@@ -116,7 +146,7 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
 /// Returns the error that prevents listening.
 pub async fn serve_debug(provider: Arc<dyn Provider>, address: &str) -> Result<(), ServeError> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
-    let service = Arc::new(Service::new(provider));
+    let served = Served::Provider(Arc::new(Service::new(provider)));
     let (listener, socket) = Socket::bind()?;
     let config = serde_json::json!({address: {
         "Protocol": "grpc", "ProtocolVersion": 6, "Pid": std::process::id(), "Test": true,
@@ -124,7 +154,7 @@ pub async fn serve_debug(provider: Arc<dyn Provider>, address: &str) -> Result<(
     }});
     announce(&format!("TF_REATTACH_PROVIDERS='{config}'"))?;
     tokio::select! {
-        result = run(service, ProtocolVersion::V6, listener, None) => result,
+        result = run(served, ProtocolVersion::V6, listener, None) => result,
         _ = interrupt.recv() => Ok(()),
     }
 }
@@ -182,7 +212,7 @@ impl Drop for Socket {
 
 /// Serves until the core calls `Shutdown`.
 async fn run(
-    service: Arc<Service>,
+    served: Served,
     version: ProtocolVersion,
     listener: UnixListener,
     tls: Option<TlsAcceptor>,
@@ -197,13 +227,20 @@ async fn run(
         .add_service(health)
         .add_service(GrpcControllerServer::new(Controller { stop }))
         .add_service(GrpcStdioServer::new(Stdio { stopped: stopped.clone() }));
-    let router = match version {
-        ProtocolVersion::V5 => router.add_service(
+    let router = match (served, version) {
+        (Served::Provisioner(provisioner), _) => router.add_service(
+            tfplugin5::provisioner_server::ProvisionerServer::new(provisioner::Service(
+                provisioner,
+            ))
+            .max_decoding_message_size(LARGEST_MESSAGE)
+            .max_encoding_message_size(LARGEST_MESSAGE),
+        ),
+        (Served::Provider(service), ProtocolVersion::V5) => router.add_service(
             tfplugin5::provider_server::ProviderServer::new(versions::V5(service))
                 .max_decoding_message_size(LARGEST_MESSAGE)
                 .max_encoding_message_size(LARGEST_MESSAGE),
         ),
-        ProtocolVersion::V6 => router.add_service(
+        (Served::Provider(service), ProtocolVersion::V6) => router.add_service(
             tfplugin6::provider_server::ProviderServer::new(versions::V6(service))
                 .max_decoding_message_size(LARGEST_MESSAGE)
                 .max_encoding_message_size(LARGEST_MESSAGE),

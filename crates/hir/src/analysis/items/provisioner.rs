@@ -13,22 +13,24 @@ use crate::{
     expr::NodeId,
     fix::Fix,
     item::{Attr, Block, Body, Provisioner},
-    provisioner::{self, MISSING_CONNECTION, WINRM, merged_connection},
+    provisioner::{self, MISSING_CONNECTION, ProvisionerSchemas, WINRM, merged_connection},
     suggest,
 };
 
 /// Infers provisioners and the connections that they use.
 pub(super) fn infer(
     infer: &mut Infer<'_>,
+    plugins: &ProvisionerSchemas,
     provisioners: &[Provisioner],
     connection: Option<&Block>,
 ) {
     let before = infer.problems.len();
     for provisioner in provisioners {
-        arguments(infer, provisioner);
+        arguments(infer, plugins, provisioner);
         let own = provisioner.connection.as_ref();
         self::connection(infer, connection, own);
-        if provisioner::connects(&provisioner.kind) {
+        let is_builtin = !plugins.contains_key(&provisioner.kind);
+        if is_builtin && provisioner::connects(&provisioner.kind) {
             if connection.is_none() && own.is_none() {
                 let at = provisioner.node.into();
                 let summary = Summary::MISSING_CONNECTION;
@@ -52,13 +54,16 @@ pub(super) fn infer(
     infer.problems.append(&mut found);
 }
 
-fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
-    let Some(schema) = provisioner::schema(&provisioner.kind) else {
+fn arguments(infer: &mut Infer<'_>, plugins: &ProvisionerSchemas, provisioner: &Provisioner) {
+    let Some(schema) = provisioner::schema_of(&provisioner.kind, plugins) else {
         without_schema(infer, &provisioner.body);
         infer.problems.push(unknown(provisioner));
         return;
     };
     against(infer, &provisioner.body, schema, provisioner.node);
+    if plugins.contains_key(&provisioner.kind) {
+        return;
+    }
     if let Some((summary, detail)) = contradiction(infer, provisioner) {
         infer.problems.push(ItemProblem::new(provisioner.node.into(), summary, detail));
     }
@@ -76,7 +81,8 @@ fn unknown(provisioner: &Provisioner) -> ItemProblem {
     let close = suggest::closest(kind, provisioner::KINDS);
     let hint = suggest::question(close);
     let detail = format!(
-        "There is no provisioner \"{kind}\". Provisioners are local-exec, remote-exec and file.{hint}"
+        "There is no provisioner \"{kind}\", and no plugin terraform-provisioner-{kind} was found. Provisioners are \
+         local-exec, remote-exec and file.{hint}"
     );
     ItemProblem::new(provisioner.node.into(), Summary::UNKNOWN_PROVISIONER, detail)
         .fixed_by(Fix::last(kind, close))

@@ -69,7 +69,8 @@ pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Infe
     let mut infer = Infer::new(&item.exprs, env);
     // `self` is an object whose type is not looked up here.
     *env.self_object.borrow_mut() = Some(Abstract::any());
-    provisioner::infer(&mut infer, &removed.provisioners, removed.connection.as_ref());
+    let plugins = env.workspace.provisioners(env.db);
+    provisioner::infer(&mut infer, plugins, &removed.provisioners, removed.connection.as_ref());
     *env.self_object.borrow_mut() = None;
     let mut problems = std::mem::take(&mut infer.problems);
     // A key of the removed object is known when the object is destroyed, so `each` and `count` are allowed.

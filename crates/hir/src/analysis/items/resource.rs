@@ -48,7 +48,8 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     check_depends_on(&mut infer, &env, &resource.depends_on);
     lifecycle(&mut infer, &env, &resource.lifecycle, &object, schema.found());
     *env.self_object.borrow_mut() = Some(object.clone());
-    provisioner::infer(&mut infer, &resource.provisioners, resource.connection.as_ref());
+    let plugins = env.workspace.provisioners(env.db);
+    provisioner::infer(&mut infer, plugins, &resource.provisioners, resource.connection.as_ref());
     destroy_references(&mut infer, item);
     problems.append(&mut infer.problems);
     // OpenTofu names the object if a value is at fault, but not if the text is. The address has the form that `with

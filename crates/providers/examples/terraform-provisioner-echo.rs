@@ -1,0 +1,85 @@
+//! A provisioner plugin for tests: prints its arguments and its connection, waits, or fails.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use provider::{Attribute, Block, BoxFuture, ProviderDiagnostic, ProvisionRequest, Provisioner};
+use tokio::sync::Notify;
+use values::{Str, Type, Value};
+
+#[derive(Default)]
+struct Echo {
+    stopped: Notify,
+}
+
+fn schema() -> Block {
+    let attributes = [
+        ("text", Attribute::required(Type::String)),
+        ("fails", Attribute::optional(Type::Bool)),
+        ("waits", Attribute::optional(Type::Bool)),
+    ];
+    let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
+    Block::new(attributes, BTreeMap::new())
+}
+
+impl Echo {
+    async fn run(
+        &self,
+        request: ProvisionRequest,
+        output: &(dyn Fn(&str) + Send + Sync),
+    ) -> Vec<ProviderDiagnostic> {
+        let is =
+            |name: &str| request.config.get_attr(name).and_then(|it| it.as_bool()).unwrap_or(false);
+        let text = request.config.get_attr("text");
+        let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
+        output(&format!("text: {text}\nsecond line"));
+        for (name, value) in request.connection.as_map().into_iter().flatten() {
+            output(&format!("connection {name}: {}", value.as_str().unwrap_or_default()));
+        }
+        if is("waits") {
+            output("waiting");
+            let is_stopped = tokio::time::timeout(Duration::from_secs(60), self.stopped.notified());
+            let why =
+                if is_stopped.await.is_ok() { "It was stopped." } else { "It waited too long." };
+            return vec![ProviderDiagnostic::error("Echo did not end", why)];
+        }
+        match is("fails") {
+            true => vec![ProviderDiagnostic::error("Echo failed", format!("As told by {text}."))],
+            false => Vec::new(),
+        }
+    }
+}
+
+impl Provisioner for Echo {
+    fn schema(&self) -> BoxFuture<'_, Result<Arc<Block>, Vec<ProviderDiagnostic>>> {
+        Box::pin(async { Ok(Arc::new(schema())) })
+    }
+
+    fn validate(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        let is_bad = config.get_attr("text").is_some_and(|it| it.as_str() == Some("bad"));
+        let found =
+            is_bad.then(|| ProviderDiagnostic::error("Echo is invalid", "The text is bad."));
+        Box::pin(async move { found.into_iter().collect() })
+    }
+
+    fn provision<'a>(
+        &'a self,
+        request: ProvisionRequest,
+        output: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Vec<ProviderDiagnostic>> {
+        Box::pin(self.run(request, output))
+    }
+
+    fn stop(&self) -> BoxFuture<'_, Result<(), String>> {
+        self.stopped.notify_one();
+        Box::pin(async { Ok(()) })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), plugin::ServeError> {
+    plugin::serve_provisioner(Arc::new(Echo::default())).await
+}
