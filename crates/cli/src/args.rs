@@ -333,6 +333,9 @@ pub(crate) struct PlanArgs {
     /// Save the plan to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Write the plan to this file as an HTML page without external parts and without sensitive values.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Exit with status 2 if there are changes.
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
@@ -427,6 +430,9 @@ pub(crate) struct ShowArgs {
     /// Show this saved plan.
     #[arg(long, value_name = "FILE", group = "target")]
     pub(crate) plan: Option<PathBuf>,
+    /// Write the saved plan to this file as an HTML page, instead of printing it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print the configuration. Needs -json.
     #[arg(long, group = "target")]
     pub(crate) config: bool,

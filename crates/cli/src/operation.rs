@@ -5,6 +5,7 @@
 //! ```
 
 mod apply;
+mod page;
 
 use db::Diagnostic;
 use engine::{LogLevel, PlanOutcome};
@@ -26,7 +27,10 @@ use crate::{
     signals,
 };
 
-pub(crate) use self::apply::{apply_command, carry_out};
+pub(crate) use self::{
+    apply::{apply_command, carry_out},
+    page::write_page,
+};
 
 /// Runs `plan`.
 pub(crate) fn plan_command(
@@ -45,7 +49,11 @@ pub(crate) fn plan_command(
     };
     let planned = plan::plan(session, &options, flags, &open, &files);
     let exit = planned.and_then(|mut planned| {
-        let exit = finish_plan(session, args, &mut planned, &open);
+        let mut exit = finish_plan(session, args, &mut planned, &open);
+        if let Some(path) = &args.html {
+            let page = page::write_planned(session, path, &planned);
+            exit = exit.and_then(|exit| page.map(|()| exit));
+        }
         // Leak the plan on purpose: the process ends now, and freeing a large one takes long.
         std::mem::forget(planned.outcome);
         exit

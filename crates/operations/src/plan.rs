@@ -255,6 +255,20 @@ pub fn save(
     Ok(())
 }
 
+/// Writes a plan as an HTML page to a file that only its owner can read, because the page has values of attributes.
+///
+/// # Errors
+/// A diagnostic if the file cannot be written. An old file is then unchanged.
+pub fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
+    private_file::write(path, page.as_bytes(), Durable::No).map_err(|error| {
+        let detail = format!(
+            "{} cannot be written: {error}. Check the path and its permissions.",
+            path.display()
+        );
+        Diagnostic::new(Summary::PLAN_PAGE_WRITE, detail).into()
+    })
+}
+
 /// Adds the generated configuration to the configuration of a plan file, so that an apply of the plan has it.
 fn with_generated(
     config: ConfigSnapshot,

@@ -24,6 +24,7 @@ mod diagnostic;
 mod diff;
 mod event;
 mod graph;
+mod html;
 mod json;
 mod output;
 mod page;
@@ -51,6 +52,7 @@ pub use crate::{
     },
     event::{ProgressLine, event, event_json, progress_line, summary},
     graph::{GraphStyle, graph},
+    html::{PlanPage, plan_page},
     output::{output_json, output_raw, output_value, outputs, outputs_json},
     page::{page, rule_list},
     plan::{

@@ -30,6 +30,71 @@ pub(crate) enum Paint {
     Underline,
 }
 
+impl Paint {
+    const ALL: [Paint; 10] = [
+        Paint::Bold,
+        Paint::BoldRed,
+        Paint::BoldGreen,
+        Paint::BoldYellow,
+        Paint::Red,
+        Paint::Green,
+        Paint::Yellow,
+        Paint::Cyan,
+        Paint::Dim,
+        Paint::Underline,
+    ];
+
+    /// The parameters of the ANSI sequence.
+    fn code(self) -> &'static str {
+        match self {
+            Paint::Bold => "1",
+            Paint::BoldRed => "1;31",
+            Paint::BoldGreen => "1;32",
+            Paint::BoldYellow => "1;33",
+            Paint::Red => "31",
+            Paint::Green => "32",
+            Paint::Yellow => "33",
+            Paint::Cyan => "36",
+            Paint::Dim => "90",
+            Paint::Underline => "4",
+        }
+    }
+}
+
+/// The ANSI sequence that ends every attribute.
+const RESET: &str = "\x1b[0m";
+
+/// A part of a text with one attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Painted<'t> {
+    /// The attribute; `None` for plain text.
+    pub(crate) paint: Option<Paint>,
+    /// The text, without ANSI sequences of [`Style::paint`].
+    pub(crate) text: &'t str,
+}
+
+/// Splits the text of a coloured style into its parts, for a destination that is no terminal. The texts from outside
+/// have no escape character ([`visible`]), so each one begins a sequence of this module; any other stays in the text.
+pub(crate) fn painted(text: &str) -> Vec<Painted<'_>> {
+    let mut parts = Vec::new();
+    let mut paint = None;
+    for (index, piece) in text.split("\x1b[").enumerate() {
+        let mut rest = piece;
+        if index > 0
+            && let Some((code, after)) = piece.split_once('m')
+        {
+            let known = Paint::ALL.into_iter().find(|it| it.code() == code);
+            if known.is_some() || code == "0" {
+                (paint, rest) = (known, after);
+            }
+        }
+        if !rest.is_empty() {
+            parts.push(Painted { paint, text: rest });
+        }
+    }
+    parts
+}
+
 /// The length of a rule if the width is unknown.
 const RULE_WIDTH: usize = 78;
 
@@ -42,19 +107,7 @@ impl Style {
         if !self.color || text.is_empty() {
             return text.to_owned();
         }
-        let code = match paint {
-            Paint::Bold => "1",
-            Paint::BoldRed => "1;31",
-            Paint::BoldGreen => "1;32",
-            Paint::BoldYellow => "1;33",
-            Paint::Red => "31",
-            Paint::Green => "32",
-            Paint::Yellow => "33",
-            Paint::Cyan => "36",
-            Paint::Dim => "90",
-            Paint::Underline => "4",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
+        format!("\x1b[{}m{text}{RESET}", paint.code())
     }
 
     /// Wraps prose at spaces and leaves `margin` columns free. Lines that begin with a space stay unchanged.
@@ -123,7 +176,7 @@ pub(crate) fn visible_line(text: &str) -> String {
 
 fn is_hostile(it: char) -> bool {
     it.is_control() && it != '\n' && it != '\t'
-        || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(it, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -144,6 +197,25 @@ mod tests {
         check(10, "one\n\n  kept as it is\ntwo  gaps", "one\n\n  kept as it is\ntwo  gaps");
         check(5, "äöü äöü", "äöü\näöü");
         assert_eq!(Style::PLAIN.wrap("one two three", 0), "one two three");
+    }
+
+    #[test]
+    fn painted_text_is_split_into_its_parts() {
+        let style = Style { color: true, ..Style::PLAIN };
+        let text =
+            format!("a{}b{}", style.paint(Paint::Red, "r"), style.paint(Paint::BoldRed, "m"));
+        let part = |paint, text| Painted { paint, text };
+        assert_eq!(
+            painted(&text),
+            [
+                part(None, "a"),
+                part(Some(Paint::Red), "r"),
+                part(None, "b"),
+                part(Some(Paint::BoldRed), "m"),
+            ]
+        );
+        assert_eq!(painted("\u{1b}[9mx"), [part(None, "9mx")]);
+        assert_eq!(painted(""), []);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{io, path::Path};
 
 use backend::LocalPaths;
 use db::{Diagnostic, Summary};
+use render::PlanPage;
 use state::StateFile;
 
 use operations::{
@@ -12,10 +13,18 @@ use operations::{
     store,
 };
 
-use crate::{args::ShowArgs, commands::state::written_by, exit::Exit, session::CommandSession};
+use crate::{
+    args::ShowArgs, commands::state::written_by, exit::Exit, operation::write_page,
+    session::CommandSession,
+};
 
 /// Runs `show`: prints the current state, a state file, or a saved plan.
 pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Failure> {
+    if args.html.is_some() && (args.config || args.state || args.json.json) {
+        let detail = "-html writes a saved plan as a page, so the path of a saved plan must be given, \
+                      and -json, -config and -state cannot be.";
+        return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
+    }
     if args.config {
         return show_configuration(session, args);
     }
@@ -30,6 +39,12 @@ pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Fai
         return show_plan(session, args, path);
     }
     match &args.path {
+        Some(path) if args.html.is_some() => show_plan(session, args, path),
+        None if args.html.is_some() => {
+            let detail = "-html writes a saved plan as a page. Give the path of a file that \"plan \
+                          -out\" wrote.";
+            Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into())
+        }
         None => {
             let mut open = store::open_unlocked(session, None)?;
             show_state(session, args, &mut open.file)
@@ -148,6 +163,13 @@ fn show_plan(session: &CommandSession, args: &ShowArgs, path: &Path) -> Result<E
         let (program, prior_state) = (project.program(), Some(&file.prior_state.state));
         render::plan_json(&render::PlanJson { view, prior_state, program: Some(&program) })
     });
+    if let Some(file) = &args.html {
+        let program = project.program();
+        let page =
+            PlanPage { view, program: Some(&program), diagnostics: &[], sources: &program.sources };
+        write_page(session, file, &page)?;
+        return Ok(Exit::Success);
+    }
     if !args.json.json {
         session.ui.print(&render::plan(&view, &session.ui.out));
     }

@@ -174,6 +174,8 @@ const ROWS: &[Row] = &[
     around(&["show", "plan.bin"]).shows(&["(write-only attribute)"]),
     around(&["show", "-show-sensitive", "plan.bin"]),
     around(&["show", "-json", "plan.bin"]).shows(&["\"format_version\""]),
+    around(&["show", "-html=shown.html", "-show-sensitive", "plan.bin"]).shows(&["shown.html"]),
+    all(&["plan", "-html=plan.html", "-show-sensitive", "-input=false"]).shows(&["plan.html"]),
     all(&["apply", "plan.bin"])
         .shows(&["(output suppressed due to ephemeral value in config)", "Resources: 7 added"]),
     typed(&["plan", "-detailed-exitcode", "-concise", "-compact-warnings"]).shows(&["No changes."]),

@@ -292,7 +292,8 @@ language::language! { rules
             plan_read(path) Error "Failed to load {path} as a plan file", INVALID_PLAN_FILE Error "Invalid plan file";
         PlanVariableMismatch "plan-variable-mismatch":
             PLAN_VARIABLE_MISMATCH Error "Mismatch between input and plan variable value";
-        PlanWrite "plan-write": PLAN_WRITE Error "Failed to write plan file";
+        PlanWrite "plan-write":
+            PLAN_WRITE Error "Failed to write plan file", PLAN_PAGE_WRITE Error "Failed to write HTML page";
         PlannedConfigurationDiffers "planned-configuration-differs":
             PLANNED_CONFIGURATION_DIFFERS Warning "The configuration in this directory is not the one that is applied";
         PlannedFileChanged "planned-file-changed":

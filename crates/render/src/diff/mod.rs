@@ -287,7 +287,7 @@ pub(crate) fn state_output_line(
 }
 
 /// The value with the marks that decide which parts are hidden.
-fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) -> Value {
+pub(crate) fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) -> Value {
     match (show_sensitive, block) {
         (true, _) => value.without_deep(MarkKind::Sensitive),
         (false, Some(block)) if block.has_sensitive() => provider::mark_by_schema(value, block),

@@ -7,7 +7,7 @@ use crate::style::{Paint, Style, visible_line};
 
 /// The section of a plan in which an object is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(crate) enum Section {
     /// The planned changes.
     Proposed,
     /// The drift: changes that were made outside of Mayfly.
@@ -16,41 +16,52 @@ pub(super) enum Section {
 
 /// All lines of the comment, each with a newline.
 pub(super) fn comment(change: &ResourceChange, section: Section, style: &Style) -> String {
-    let mut lines = Lines { text: String::new(), style };
-    let mut address = match &change.previous_addr {
+    let address = style.paint(Paint::Bold, &["  # ", &headline_address(change)].concat());
+    let mut text = [&address, " ", &headline(change, section, style), "\n"].concat();
+    for note in notes(change) {
+        let line = format!("  # {}", note.text);
+        let line = if note.is_warning { style.paint(Paint::Yellow, &line) } else { line };
+        text.push_str(&[&line, "\n"].concat());
+    }
+    text
+}
+
+/// The address of an object in its headline. An object that only gets another address is listed under the old one.
+pub(crate) fn headline_address(change: &ResourceChange) -> String {
+    let address = match &change.previous_addr {
         Some(previous) if is_move_only(change) => previous.to_string(),
         _ => change.addr.to_string(),
     };
-    if let Some(key) = change.deposed {
-        address.push_str(&format!(" (deposed object {key})"));
+    match change.deposed {
+        Some(key) => format!("{address} (deposed object {key})"),
+        None => address,
     }
-    lines.headline(&address, &headline(change, section, style));
-    for reason in reasons(change) {
-        lines.push(&reason);
+}
+
+/// A line below the headline of an object.
+pub(crate) struct Note {
+    /// The text, in which nothing needs to be escaped for a terminal.
+    pub(crate) text: String,
+    /// True if the line warns of a consequence.
+    pub(crate) is_warning: bool,
+}
+
+impl Note {
+    fn plain(text: String) -> Note {
+        Note { text, is_warning: false }
     }
+}
+
+/// The lines below the headline: the reasons, the previous address and the import.
+pub(crate) fn notes(change: &ResourceChange) -> Vec<Note> {
+    let mut notes: Vec<Note> = reasons(change).into_iter().map(Note::plain).collect();
     if let Some(previous) =
         change.previous_addr.as_ref().filter(|it| **it != change.addr && !is_move_only(change))
     {
-        lines.push(&format!("(moved from {previous})"));
+        notes.push(Note::plain(format!("(moved from {previous})")));
     }
-    import_lines(change, &mut lines);
-    lines.text
-}
-
-struct Lines<'a> {
-    text: String,
-    style: &'a Style,
-}
-
-impl Lines<'_> {
-    fn headline(&mut self, address: &str, what: &str) {
-        let address = self.style.paint(Paint::Bold, &["  # ", address].concat());
-        self.text.push_str(&[&address, " ", what, "\n"].concat());
-    }
-
-    fn push(&mut self, line: &str) {
-        self.text.push_str(&format!("  # {line}\n"));
-    }
+    push_import(change, &mut notes);
+    notes
 }
 
 /// Returns true if the object only gets another address.
@@ -72,7 +83,8 @@ pub(super) fn is_moved(change: &ResourceChange) -> bool {
     change.previous_addr.as_ref().is_some_and(|it| *it != change.addr)
 }
 
-fn headline(change: &ResourceChange, section: Section, style: &Style) -> String {
+/// The words after the address: the action on the object.
+pub(crate) fn headline(change: &ResourceChange, section: Section, style: &Style) -> String {
     let is_drift = section == Section::Drift;
     let red = |text: &str| style.paint(Paint::BoldRed, text);
     match change.change.action {
@@ -200,22 +212,22 @@ fn wrong_repetition(key: &InstanceKey) -> &'static str {
     }
 }
 
-fn import_lines(change: &ResourceChange, lines: &mut Lines<'_>) {
+fn push_import(change: &ResourceChange, notes: &mut Vec<Note>) {
     let Some(importing) = &change.change.importing else { return };
+    let mut push = |line: String| notes.push(Note::plain(line));
     if change.change.action == Action::NoOp && !change.change.generated_config.is_empty() {
-        lines.push("(config will be generated)");
+        push("(config will be generated)".to_owned());
     }
     match importing {
-        Importing::Id(id) => lines.push(&format!("(imported from \"{}\")", visible_line(id))),
+        Importing::Id(id) => push(format!("(imported from \"{}\")", visible_line(id))),
         Importing::Identity(identity) => {
             let identity = crate::json::known(identity).unwrap_or_default();
             let text = format!("imported using resource identity: {identity:#}");
-            text.lines().for_each(|line| lines.push(&visible_line(line)));
+            text.lines().for_each(|line| push(visible_line(line)));
         }
     }
     if change.change.action.is_replace() {
-        let warning = "Warning: this will destroy the imported resource";
-        let text = lines.style.paint(Paint::Yellow, &format!("  # {warning}"));
-        lines.text.push_str(&format!("{text}\n"));
+        let text = "Warning: this will destroy the imported resource".to_owned();
+        notes.push(Note { text, is_warning: true });
     }
 }

@@ -98,7 +98,7 @@ pub fn plan_footer(notes: &PlanNotes<'_>, style: &Style) -> String {
 }
 
 /// The changes that are shown, by address.
-fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
+pub(crate) fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
     let mut shown: Vec<_> =
         changes.iter().map(Arc::as_ref).filter(|it| comment::is_shown(it)).collect();
     shown.sort_by(|a, b| a.compare_addresses(b));
@@ -132,8 +132,25 @@ fn push_changes(
     text.push_str(&overview(changes, style));
 }
 
-/// Appends the changed objects, which are rendered on all processors.
+/// Appends the changed objects.
 fn push_bodies(view: &PlanView<'_>, changes: &[&ResourceChange], style: &Style, text: &mut String) {
+    let parts = map_changes(view, changes, |view, change| {
+        let mut text = String::new();
+        if let Some(body) = diff::resource_body(view, change, None, style) {
+            push_resource(change, Section::Proposed, &body, style, &mut text);
+        }
+        text
+    });
+    text.reserve(parts.iter().map(String::len).sum());
+    text.extend(parts);
+}
+
+/// Renders each changed object on all processors.
+pub(crate) fn map_changes<R: Send>(
+    view: &PlanView<'_>,
+    changes: &[&ResourceChange],
+    render: impl Fn(&PlanView<'_>, &ResourceChange) -> R + Sync,
+) -> Vec<R> {
     let mut schemas: BTreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = BTreeMap::new();
     for change in changes {
         let source = &change.provider.source;
@@ -143,16 +160,9 @@ fn push_bodies(view: &PlanView<'_>, changes: &[&ResourceChange], style: &Style, 
     let parts = parallel::map_parts(changes, diff::SMALLEST_PART, |part| {
         let found = |source: &ProviderSource| schemas.get(source).cloned().flatten();
         let view = PlanView { plan, schemas: &found, show_sensitive };
-        let mut text = String::new();
-        for change in part {
-            if let Some(body) = diff::resource_body(&view, change, None, style) {
-                push_resource(change, Section::Proposed, &body, style, &mut text);
-            }
-        }
-        text
+        part.iter().map(|change| render(&view, change)).collect::<Vec<R>>()
     });
-    text.reserve(parts.iter().map(String::len).sum());
-    text.extend(parts);
+    parts.into_iter().flatten().collect()
 }
 
 fn push_resource(
@@ -179,24 +189,38 @@ fn push_resource(
     text.push_str(&parts.concat());
 }
 
-/// The section on drift. Empty if there is none, or none that is relevant to the plan.
-fn drift(view: &PlanView<'_>, style: &Style) -> String {
+/// An object that changed outside of this program.
+pub(crate) struct DriftedObject<'p> {
+    pub(crate) change: &'p ResourceChange,
+    /// The body, as [`diff::resource_body`] renders it.
+    pub(crate) body: String,
+}
+
+/// The drift that is relevant to the plan, by address.
+pub(crate) fn drifted_objects<'p>(view: &PlanView<'p>, style: &Style) -> Vec<DriftedObject<'p>> {
     let plan = view.plan;
     // As in OpenTofu, a reference without an instance key is relevant only to an instance without a key.
     let mut relevant: BTreeMap<&ResourceInstance, Vec<&Path>> = BTreeMap::new();
     for it in &plan.relevant_attributes {
         relevant.entry(&it.resource).or_default().push(&it.attribute);
     }
-    let mut text = String::new();
-    for change in shown_changes(&plan.resource_drift) {
+    let drifted = |change: &'p ResourceChange| {
         let paths = relevant.get(&change.addr).map(Vec::as_slice);
         let paths = match plan.mode {
             PlanMode::RefreshOnly => None,
             PlanMode::Normal | PlanMode::Destroy => Some(paths.unwrap_or_default()),
         };
-        if let Some(body) = diff::resource_body(view, change, paths, style) {
-            push_resource(change, Section::Drift, &body, style, &mut text);
-        }
+        let body = diff::resource_body(view, change, paths, style)?;
+        Some(DriftedObject { change, body })
+    };
+    shown_changes(&plan.resource_drift).into_iter().filter_map(drifted).collect()
+}
+
+/// The section on drift. Empty if there is none, or none that is relevant to the plan.
+fn drift(view: &PlanView<'_>, style: &Style) -> String {
+    let mut text = String::new();
+    for DriftedObject { change, body } in drifted_objects(view, style) {
+        push_resource(change, Section::Drift, &body, style, &mut text);
     }
     if text.is_empty() {
         return text;
@@ -205,7 +229,7 @@ fn drift(view: &PlanView<'_>, style: &Style) -> String {
     let note = style.paint(Paint::Cyan, "Note:");
     let intro = "OpenTofu detected the following changes made outside of OpenTofu since the last \
                  \"tofu apply\" which may have affected this plan:";
-    let trailer = style.wrap(drift_trailer(plan.mode), 1);
+    let trailer = style.wrap(drift_trailer(view.plan.mode), 1);
     format!("\n{note} {title}\n\n{}\n{text}\n\n{trailer}\n", style.wrap(intro, 1))
 }
 

@@ -28,25 +28,59 @@ const COLUMNS: [&str; 7] = ["import", "add", "change", "replace", "destroy", "fo
 /// The number of changes in each column.
 type Counts = [usize; COLUMNS.len()];
 
+/// A table with the numbers of changes.
+pub(crate) struct Overview {
+    /// The names of the columns that have a number.
+    pub(crate) columns: Vec<&'static str>,
+    /// The rows, by module.
+    pub(crate) rows: Vec<OverviewRow>,
+}
+
+/// The numbers of changes in a module.
+pub(crate) struct OverviewRow {
+    /// The name of the module.
+    pub(crate) name: String,
+    /// The number in each column of the table.
+    pub(crate) counts: Vec<usize>,
+}
+
+impl Overview {
+    /// Counts changes.
+    pub(crate) fn of(changes: &[&ResourceChange]) -> Overview {
+        let mut modules: BTreeMap<ModulePath, Counts> = BTreeMap::new();
+        for change in changes {
+            let counts = modules.entry(change.addr.module.path()).or_default();
+            columns_of(change).for_each(|column| counts[column] += 1);
+        }
+        let rows = rows(&modules);
+        let is_used = |column: &usize| rows.iter().any(|(_, counts)| counts[*column] > 0);
+        let used: Vec<usize> = (0..COLUMNS.len()).filter(is_used).collect();
+        let row = |(name, counts): (String, Counts)| {
+            let counts = used.iter().map(|it| counts[*it]).collect();
+            OverviewRow { name, counts }
+        };
+        let columns = used.iter().map(|it| COLUMNS[*it]).collect();
+        Overview { columns, rows: rows.into_iter().map(row).collect() }
+    }
+
+    /// The sum of each column.
+    pub(crate) fn totals(&self) -> Vec<usize> {
+        let total = |column: usize| self.rows.iter().map(|it| it.counts[column]).sum();
+        (0..self.columns.len()).map(total).collect()
+    }
+}
+
 /// The overview of a plan's changes; empty if there are few.
 pub(super) fn overview(changes: &[&ResourceChange], style: &Style) -> String {
-    let mut modules: BTreeMap<ModulePath, Counts> = BTreeMap::new();
-    for change in changes {
-        let counts = modules.entry(change.addr.module.path()).or_default();
-        columns_of(change).for_each(|column| counts[column] += 1);
-    }
-    let total: usize = modules.values().map(sum).sum();
-    if total <= MAX_PLAIN {
+    let overview = Overview::of(changes);
+    if overview.totals().iter().sum::<usize>() <= MAX_PLAIN {
         return String::new();
     }
-    let rows = rows(&modules);
-    let is_used = |column: &usize| rows.iter().any(|(_, counts)| counts[*column] > 0);
-    let used: Vec<usize> = (0..COLUMNS.len()).filter(is_used).collect();
-    let width = |column: usize| {
-        let numbers = rows.iter().map(|(_, counts)| counts[column].to_string().len());
-        numbers.max().unwrap_or(0).max(COLUMNS[column].len())
+    let width = |(column, name): (usize, &&str)| {
+        let numbers = overview.rows.iter().map(|it| it.counts[column].to_string().len());
+        numbers.max().unwrap_or(0).max(name.len())
     };
-    let widths: Vec<usize> = used.iter().map(|column| width(*column)).collect();
+    let widths: Vec<usize> = overview.columns.iter().enumerate().map(width).collect();
     let mut text = format!("\n{}\n", style.paint(Paint::Bold, "Changes by module:"));
     let mut line = |cells: Vec<String>, name: &str, paint: Option<Paint>| {
         let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}"));
@@ -55,17 +89,27 @@ pub(super) fn overview(changes: &[&ResourceChange], style: &Style) -> String {
         let gap = if name.is_empty() { "" } else { "  " };
         let _ = writeln!(text, "{shown}{gap}{name}");
     };
-    line(used.iter().map(|it| COLUMNS[*it].to_owned()).collect(), "", Some(Paint::Dim));
-    for (name, counts) in &rows {
-        line(used.iter().map(|it| counts[*it].to_string()).collect(), name, None);
+    let columns = overview.columns.iter().map(|it| (*it).to_owned()).collect();
+    line(columns, "", Some(Paint::Dim));
+    for OverviewRow { name, counts } in &overview.rows {
+        line(counts.iter().map(ToString::to_string).collect(), name, None);
     }
     text
+}
+
+/// The name of the column in which an action is counted. `None` for a change that only moves or imports.
+pub(crate) fn column_of(action: Action) -> Option<&'static str> {
+    column(action).map(|it| COLUMNS[it])
 }
 
 /// The columns in which a change is counted: an import may change the object too.
 fn columns_of(change: &ResourceChange) -> impl Iterator<Item = usize> {
     let import = change.change.importing.is_some().then_some(0);
-    let action = match change.change.action {
+    import.into_iter().chain(column(change.change.action))
+}
+
+fn column(action: Action) -> Option<usize> {
+    match action {
         Action::NoOp => None,
         Action::Create => Some(1),
         Action::Update => Some(2),
@@ -73,8 +117,7 @@ fn columns_of(change: &ResourceChange) -> impl Iterator<Item = usize> {
         Action::Delete => Some(4),
         Action::Forget => Some(5),
         Action::Read => Some(6),
-    };
-    import.into_iter().chain(action)
+    }
 }
 
 fn sum(counts: &Counts) -> usize {

@@ -20,7 +20,7 @@ fn block(attributes: &[(&str, Attribute)]) -> Block {
 }
 
 /// Schemas of two resource types: one with write-only attributes, and one with blocks.
-fn schemas() -> Arc<ProviderSchemas> {
+pub(crate) fn schemas() -> Arc<ProviderSchemas> {
     let text = || Attribute::optional(Type::String);
     let write_only = || Attribute { write_only: true, ..text() };
     let inner = block(&[("a", text()), ("wo", write_only())]);
@@ -44,7 +44,7 @@ fn schemas() -> Arc<ProviderSchemas> {
 }
 
 /// An object of type `t_secret`; missing attributes are null.
-fn secret(attributes: &[(&str, Value)]) -> Value {
+pub(crate) fn secret(attributes: &[(&str, Value)]) -> Value {
     let schemas = schemas();
     let schema = schemas.managed("t_secret").expect("there");
     let mut all = schema.block().empty_value().as_map().cloned().expect("an object");
@@ -58,11 +58,11 @@ fn part(a: &str) -> Value {
     Value::list(ty, vec![part])
 }
 
-fn null() -> Value {
+pub(crate) fn null() -> Value {
     Value::null(Type::Dynamic)
 }
 
-fn change(address: &str, action: Action, before: Value, after: Value) -> ResourceChange {
+pub(crate) fn change(address: &str, action: Action, before: Value, after: Value) -> ResourceChange {
     let source = ProviderSource::default_for("t");
     ResourceChange {
         addr: parse_resource_instance(address).expect("an address"),
@@ -84,7 +84,7 @@ fn change(address: &str, action: Action, before: Value, after: Value) -> Resourc
     }
 }
 
-fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
+pub(crate) fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
     Plan {
         id: "5a0d".to_owned(),
         timestamp: "2026-01-02T03:04:05Z".to_owned(),
