@@ -336,7 +336,10 @@ pub(crate) struct PlanArgs {
     /// Write the plan to this file as an HTML page without external parts and without sensitive values.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Exit with status 2 if there are changes.
+    /// Show only the changes that the difference to this git revision causes, and list those pending anyway.
+    #[arg(long, value_name = "REV")]
+    pub(crate) since: Option<String>,
+    /// Exit with status 2 if there are changes, or with -since, if the difference causes changes.
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
     /// Write the configuration of objects that "import" blocks import, and that have none, to this new file.

@@ -7,17 +7,19 @@
 mod apply;
 mod page;
 
-use db::Diagnostic;
+use db::{Diagnostic, Summary};
 use engine::{LogLevel, PlanOutcome};
 use operations::{
     apply::is_of_check,
     plan::{self, PlanOptions, Planned, end_temp},
     prepare::Prepared,
     session::Failure,
+    since::BasePlan,
     store::{self, OpenState},
     temp::TempFiles,
     variables::flag::VarFlag,
 };
+use render::PlanDifference;
 use state::Plan;
 
 use crate::{
@@ -29,7 +31,7 @@ use crate::{
 
 pub(crate) use self::{
     apply::{apply_command, carry_out},
-    page::write_page,
+    page::write_saved,
 };
 
 /// Runs `plan`.
@@ -39,19 +41,26 @@ pub(crate) fn plan_command(
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     let goal = args.operation.goal(session)?;
+    refuse_mode_with_since(args)?;
     signals::listen(session);
     session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");
     let open = store::open(session, &args.state.options(), store::Purpose::Plan)?;
     let files = TempFiles::new(session);
     let options = PlanOptions {
         generate_config_out: args.generate_config_out.clone(),
+        since: args.since.clone(),
         ..args.operation.plan(goal, false, args.out.is_some())
     };
     let planned = plan::plan(session, &options, flags, &open, &files);
     let exit = planned.and_then(|mut planned| {
-        let mut exit = finish_plan(session, args, &mut planned, &open);
+        let difference = planned.base.as_ref().map(|base| {
+            let BasePlan { revision, commit, plan } = base;
+            PlanDifference::new(revision, commit, plan, &planned.outcome.plan)
+        });
+        let difference = difference.as_ref();
+        let mut exit = finish_plan(session, args, &mut planned, difference, &open);
         if let Some(path) = &args.html {
-            let page = page::write_planned(session, path, &planned);
+            let page = page::write_planned(session, path, &planned, difference, &open);
             exit = exit.and_then(|exit| page.map(|()| exit));
         }
         // Leak the plan on purpose: the process ends now, and freeing a large one takes long.
@@ -64,15 +73,28 @@ pub(crate) fn plan_command(
     exit
 }
 
+/// Refuses `-since` for a plan that does not depend on the configuration.
+fn refuse_mode_with_since(args: &PlanArgs) -> Result<(), Failure> {
+    match args.since.is_some() && (args.operation.destroy || args.operation.refresh_only) {
+        false => Ok(()),
+        true => {
+            let detail = "-since cannot be combined with -destroy or -refresh-only: such a plan is the same \
+                          for every configuration.";
+            Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into())
+        }
+    }
+}
+
 fn finish_plan(
     session: &CommandSession,
     args: &PlanArgs,
     planned: &mut Planned,
+    difference: Option<&PlanDifference>,
     open: &OpenState,
 ) -> Result<Exit, Failure> {
     show_found(session, planned, false);
     plan::identify(session, planned, open, args.state.state.is_none())?;
-    show_plan(session, &args.operation, planned);
+    show_plan(session, &args.operation, planned, difference);
     let Planned { prepared, outcome, .. } = &*planned;
     show_diagnostics(session, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
@@ -94,8 +116,17 @@ fn finish_plan(
         let notes =
             render::PlanNotes { saved_as: saved_as.as_deref(), generated: generated.as_deref() };
         session.ui.print(&render::plan_footer(&notes, &session.ui.out));
+        if difference.is_some() {
+            session.ui.line(match args.out {
+                Some(_) => {
+                    "\nThe saved plan is the whole plan: an apply makes the pending changes too."
+                }
+                None => "\nAn apply makes the pending changes too.",
+            });
+        }
     }
-    Ok(match args.detailed_exitcode && is_applyable {
+    let has_changes = difference.map_or(is_applyable, PlanDifference::causes_changes);
+    Ok(match args.detailed_exitcode && has_changes {
         true => Exit::Changes,
         false => Exit::Success,
     })
@@ -118,7 +149,12 @@ fn show_checks(session: &CommandSession, planned: &Planned) {
     session.ui.json_diagnostics(&of_checks, &planned.prepared.program.sources);
 }
 
-fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned) {
+fn show_plan(
+    session: &CommandSession,
+    args: &OperationArgs,
+    planned: &Planned,
+    difference: Option<&PlanDifference>,
+) {
     let Planned { prepared, outcome, .. } = planned;
     let schemas =
         |source: &addr::ProviderSource| prepared.executables.schemas(session, source).ok();
@@ -130,11 +166,17 @@ fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned) 
     // An error may occur before anything is planned.
     if session.ui.has_json_lines() && (has_content(outcome) || !outcome.has_errors()) {
         plan_lines(session, &outcome.plan);
+        if let Some(difference) = difference {
+            session.ui.json_line(&render::plan_difference_json(difference, &session.now()));
+        }
     }
     if session.ui.prints_text()
         && !(outcome.has_errors() && outcome.plan.resource_changes.is_empty())
     {
-        session.ui.print(&render::plan(&view, &session.ui.out));
+        session.ui.print(&match difference {
+            Some(difference) => render::plan_difference(&view, difference, &session.ui.out),
+            None => render::plan(&view, &session.ui.out),
+        });
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Planner {
     files: Option<Arc<Observed>>,
     /// The time at which the last plan ended.
     planned: Instant,
+    /// True if the redactor forgets its secrets only when the caller says so.
+    keeps_secrets: bool,
 }
 
 impl Default for Planner {
@@ -64,7 +66,21 @@ impl Planner {
             program: None,
             files: None,
             planned: Instant::now(),
+            keeps_secrets: false,
         }
+    }
+
+    /// Creates a planner for the plans of one command. The redactor keeps the secrets until the command makes it
+    /// forget them, because they are searched for after the plan.
+    pub fn of_one_command() -> Planner {
+        Planner { keeps_secrets: true, ..Planner::new() }
+    }
+
+    /// Makes the next plan read files from the system of its environment, which is not that of the last plan. Functions
+    /// compute their results again. The answers of providers stay.
+    pub fn change_files(&mut self) {
+        self.files = None;
+        self.memo.compute_again();
     }
 
     /// Plans, as [`plan`](crate::plan()) does. The future must run to its end: if it is dropped, open ephemeral
@@ -80,7 +96,7 @@ impl Planner {
         let environment = &self.observing(environment);
         self.leftovers.remains.clear();
         self.leftovers.kept = Some(std::mem::take(&mut self.kept));
-        let observed = None;
+        let observed = self.files.clone().filter(|_| options.writes.is_saved);
         let request = Request { program, prior, variables, environment, options, observed };
         let mut outcome = plan_with(request, &mut self.memo, &mut self.leftovers).await;
         self.kept = self.leftovers.kept.take().unwrap_or_default();
@@ -200,7 +216,7 @@ impl Planner {
 
     /// Forgets all secrets if no process is left that knows one.
     fn forget_secrets(&mut self, environment: &Environment) {
-        if self.kept.is_empty() {
+        if self.kept.is_empty() && !self.keeps_secrets {
             environment.redactor.forget();
             self.memo.forget_secrets();
         }

@@ -50,6 +50,7 @@ pub mod requirements;
 pub mod root_system;
 mod schema_cache;
 pub mod session;
+pub mod since;
 pub mod store;
 pub mod temp;
 pub mod test;

@@ -11,7 +11,7 @@ use std::{
 
 use addr::ResourceMode;
 use db::{Diagnostic, Sources, Summary};
-use engine::PlanOutcome;
+use engine::{Environment, PlanOutcome, Planner};
 use hir::statics::LocalBackend;
 use state::{ConfigSnapshot, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry};
 
@@ -24,6 +24,7 @@ use crate::{
     prepare::{Prepared, Purpose, environment, prepare},
     private_file::{self, Durable},
     session::{Failure, Session},
+    since::{Base, BasePlan},
     store::OpenState,
     temp::{self, TempFiles},
     variables::{self, flag::VarFlag},
@@ -49,6 +50,8 @@ pub struct PlanOptions {
     pub is_saved: bool,
     /// The file for the configuration of imported objects that have none. Without it, such imports are errors.
     pub generate_config_out: Option<PathBuf>,
+    /// The git revision whose configuration is planned too, to tell which changes were pending anyway.
+    pub since: Option<String>,
 }
 
 /// A plan with everything that is needed to show, save or apply it.
@@ -61,6 +64,9 @@ pub struct Planned {
     pub found: Vec<Diagnostic>,
     /// The file that the plan wrote with generated configuration; `None` if it wrote none.
     pub generated: Option<PathBuf>,
+    /// The plan for the configuration at the revision of [`PlanOptions::since`]. `None` without one, and if the plan
+    /// has errors.
+    pub base: Option<BasePlan>,
     /// The temporary files, if the plan can be saved.
     temp: Result<Vec<TempEntry>, Failure>,
 }
@@ -92,20 +98,25 @@ pub fn plan(
         PlanMode::Destroy => Purpose::PlanDestroy,
         PlanMode::Normal | PlanMode::RefreshOnly => Purpose::Plan,
     };
+    let flags_at_revision = flags.clone();
     let mut prepared = prepare(session, flags, &mut prior, purpose)?;
     if options.input && session.may_ask() {
         let Prepared { ephemeral_inputs, program, values, .. } = &mut prepared;
         variables::ask(session, program.root(), values, ephemeral_inputs)?;
     }
+    let base = options
+        .since
+        .as_deref()
+        .map(|revision| Base::load(session, revision, &flags_at_revision, &prepared, &prior));
+    let base = base.transpose()?;
     let request = request(session, options, open, files);
     let mode = request.mode;
     let run = if options.applying { Run::PlanBeforeApply } else { Run::Plan };
     let (environment, show) = environment(session, run, &prepared, open.openings(session), files);
     show.expects(refreshes(&prior, options));
     let directories = ModuleDirectories::of(session, &prepared.program);
-    let plan =
-        engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, request);
-    let mut outcome = session.runtime.block_on(plan);
+    let PlannedBoth { mut outcome, base, problems } =
+        plan_both(session, &prepared, &environment, base, PlanInput { prior, request, files });
     // A plan with errors has not evaluated all blocks, so it reports only its own errors.
     let mut found = match mode {
         PlanMode::Normal if !outcome.has_errors() => {
@@ -123,12 +134,53 @@ pub fn plan(
         false => Ok(Vec::new()),
     };
     session.redactor.forget();
+    let base = base.transpose()?;
+    found.extend(problems);
     found.extend(directories.changes(&prepared.program));
     let generated = write_generated(session, options, &outcome, &mut found);
     outcome.diagnostics.extend(found.iter().cloned());
     outcome.plan.has_errors = outcome.has_errors();
     outcome.plan.is_applyable &= !outcome.plan.has_errors;
-    Ok(Planned { prepared, outcome, found, generated, temp })
+    Ok(Planned { prepared, outcome, found, generated, base, temp })
+}
+
+/// The input of the engine, apart from the configuration.
+struct PlanInput<'a> {
+    prior: State,
+    request: engine::PlanOptions,
+    files: &'a Arc<TempFiles>,
+}
+
+/// The results of one or two runs of the engine.
+struct PlannedBoth {
+    outcome: PlanOutcome,
+    base: Option<Result<BasePlan, Failure>>,
+    /// The problems of providers and ephemeral resources that ended after both runs.
+    problems: Vec<Diagnostic>,
+}
+
+/// Plans a configuration, and that of a revision if there is one. Both use the same answers of providers.
+fn plan_both(
+    session: &Session,
+    prepared: &Prepared,
+    environment: &Environment,
+    base: Option<Base>,
+    input: PlanInput<'_>,
+) -> PlannedBoth {
+    let PlanInput { prior, request, files } = input;
+    let (program, values) = (&prepared.program, prepared.values.clone());
+    let Some(base) = base else {
+        let plan = engine::plan(program, prior, values, environment, request);
+        let outcome = session.runtime.block_on(plan);
+        return PlannedBoth { outcome, base: None, problems: Vec::new() };
+    };
+    let mut planner = Planner::of_one_command();
+    let plan = planner.plan(program, prior.clone(), values, environment, request.clone());
+    let outcome = session.runtime.block_on(plan);
+    let base =
+        (!outcome.has_errors()).then(|| base.plan(session, &mut planner, prior, request, files));
+    let problems = session.runtime.block_on(planner.close(environment));
+    PlannedBoth { outcome, base, problems }
 }
 
 /// The number of objects that a plan refreshes. `None` if only the dependencies tell.

@@ -166,6 +166,7 @@ impl Root {
             applying: true,
             is_saved: false,
             generate_config_out: None,
+            since: None,
         };
         let open = store::open(session, &state, Purpose::Apply)?;
         let files = TempFiles::new(session);

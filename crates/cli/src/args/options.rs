@@ -47,6 +47,7 @@ impl OperationArgs {
             applying,
             is_saved,
             generate_config_out: None,
+            since: None,
         }
     }
 

@@ -4,7 +4,6 @@ use std::{io, path::Path};
 
 use backend::LocalPaths;
 use db::{Diagnostic, Summary};
-use render::PlanPage;
 use state::StateFile;
 
 use operations::{
@@ -14,7 +13,7 @@ use operations::{
 };
 
 use crate::{
-    args::ShowArgs, commands::state::written_by, exit::Exit, operation::write_page,
+    args::ShowArgs, commands::state::written_by, exit::Exit, operation::write_saved,
     session::CommandSession,
 };
 
@@ -163,11 +162,8 @@ fn show_plan(session: &CommandSession, args: &ShowArgs, path: &Path) -> Result<E
         let (program, prior_state) = (project.program(), Some(&file.prior_state.state));
         render::plan_json(&render::PlanJson { view, prior_state, program: Some(&program) })
     });
-    if let Some(file) = &args.html {
-        let program = project.program();
-        let page =
-            PlanPage { view, program: Some(&program), diagnostics: &[], sources: &program.sources };
-        write_page(session, file, &page)?;
+    if let Some(path) = &args.html {
+        write_saved(session, path, &file, view, &project.program())?;
         return Ok(Exit::Success);
     }
     if !args.json.json {

@@ -256,6 +256,7 @@ pages! {
     ReservedBlock "reserved-block",
     ReservedSymbol "reserved-symbol",
     ResourceForgotten "resource-forgotten",
+    RevisionComparison "revision-comparison",
     RunCutOff "run-cut-off",
     RunInterrupted "run-interrupted",
     ScopedReference "scoped-reference",

@@ -159,7 +159,7 @@ fn apply_planned(
         show_checks(session, &planned);
     }
     if !args.is_refresh {
-        show_plan(session, &args.operation, &planned);
+        show_plan(session, &args.operation, &planned, None);
     }
     let outcome = &mut planned.outcome;
     let has_errors = outcome.has_errors();

@@ -1,42 +1,94 @@
 //! The HTML page of `plan -html` and `show -html`.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use db::Diagnostic;
+use engine::{ValueSource, VariableValues};
+use hir::Program;
 use operations::{
     plan::{self, Planned},
     session::Failure,
+    store::OpenState,
 };
-use render::{PlanPage, PlanView};
+use render::{PlanDifference, PlanPage, PlanView};
+use state::{PlanFile, ResourceChange};
 
 use crate::session::CommandSession;
 
-/// Writes a plan that was just made as a page, with its diagnostics.
+/// Writes a plan that was just made as a page, with its causes and its diagnostics.
 pub(super) fn write_planned(
     session: &CommandSession,
     path: &Path,
     planned: &Planned,
+    difference: Option<&PlanDifference>,
+    open: &OpenState,
 ) -> Result<(), Failure> {
     let Planned { prepared, outcome, .. } = planned;
     let schemas =
         |source: &addr::ProviderSource| prepared.executables.schemas(session, source).ok();
     let news = outcome.diagnostics.iter().filter(|it| !prepared.was_shown(it));
     let diagnostics: Vec<Diagnostic> = prepared.shown.iter().chain(news).cloned().collect();
-    let page = PlanPage {
-        view: PlanView { plan: &outcome.plan, schemas: &schemas, show_sensitive: false },
-        program: Some(&prepared.program),
-        diagnostics: &render::without_repeated_deprecations(diagnostics),
-        sources: &prepared.program.sources,
+    let diagnostics = render::without_repeated_deprecations(diagnostics);
+    let inputs = causes::Inputs {
+        program: &prepared.program,
+        plan: &outcome.plan,
+        previous: &open.file.state,
+        refreshed: &outcome.refreshed,
+        values: &prepared.values,
+        system: Arc::clone(&session.system),
+        workspace: session.workspace(),
     };
-    write_page(session, path, &page)
+    causes::analyze(&inputs, |analysis| {
+        let explain = |change: &ResourceChange| analysis.explain_change(change);
+        let page = PlanPage {
+            view: PlanView { plan: &outcome.plan, schemas: &schemas, show_sensitive: false },
+            program: Some(&prepared.program),
+            causes: Some(&explain),
+            difference,
+            diagnostics: &diagnostics,
+            sources: &prepared.program.sources,
+        };
+        write_page(session, path, &page)
+    })
+}
+
+/// Writes a saved plan as a page, with its causes.
+pub(crate) fn write_saved(
+    session: &CommandSession,
+    path: &Path,
+    file: &PlanFile,
+    view: PlanView<'_>,
+    program: &Program,
+) -> Result<(), Failure> {
+    let mut values = VariableValues::new();
+    for (name, value) in &file.plan.variables {
+        values.set(name.clone(), value.clone(), ValueSource::Plan);
+    }
+    let inputs = causes::Inputs {
+        program,
+        plan: &file.plan,
+        previous: &file.previous_state.state,
+        refreshed: &file.prior_state.state,
+        values: &values,
+        system: Arc::clone(&session.system),
+        workspace: file.plan.backend.workspace.as_str().into(),
+    };
+    causes::analyze(&inputs, |analysis| {
+        let explain = |change: &ResourceChange| analysis.explain_change(change);
+        let page = PlanPage {
+            view,
+            program: Some(program),
+            causes: Some(&explain),
+            difference: None,
+            diagnostics: &[],
+            sources: &program.sources,
+        };
+        write_page(session, path, &page)
+    })
 }
 
 /// Writes a plan as a page, and prints where and how large it is.
-pub(crate) fn write_page(
-    session: &CommandSession,
-    path: &Path,
-    page: &PlanPage<'_>,
-) -> Result<(), Failure> {
+fn write_page(session: &CommandSession, path: &Path, page: &PlanPage<'_>) -> Result<(), Failure> {
     let html = render::plan_page(page);
     plan::write_page(path, &html)?;
     let kibibytes = html.len().div_ceil(1024);

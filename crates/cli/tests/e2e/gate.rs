@@ -175,6 +175,9 @@ const ROWS: &[Row] = &[
     around(&["show", "-show-sensitive", "plan.bin"]),
     around(&["show", "-json", "plan.bin"]).shows(&["\"format_version\""]),
     around(&["show", "-html=shown.html", "-show-sensitive", "plan.bin"]).shows(&["shown.html"]),
+    all(&["plan", "-since=HEAD", "-html=since.html"])
+        .exits(1)
+        .shows(&["Failed to compare with a revision"]),
     all(&["plan", "-html=plan.html", "-show-sensitive", "-input=false"]).shows(&["plan.html"]),
     all(&["apply", "plan.bin"])
         .shows(&["(output suppressed due to ephemeral value in config)", "Resources: 7 added"]),

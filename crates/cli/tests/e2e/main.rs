@@ -58,6 +58,7 @@ mod saved_plans;
 mod script_provider;
 mod search;
 mod sensitive;
+mod since;
 mod specification;
 mod state;
 mod state_edits;

@@ -299,6 +299,8 @@ language::language! { rules
         PlannedFileChanged "planned-file-changed":
             PLANNED_FILE_CHANGED Error "File was changed after the plan was made";
         PreventDestroy "prevent-destroy": PREVENT_DESTROY Error "Resource instance cannot be destroyed";
+        RevisionComparison "revision-comparison":
+            REVISION_COMPARISON Error "Failed to compare with a revision";
         RunCutOff "run-cut-off": RUN_CUT_OFF Warning "The last run was cut off";
         RunInterrupted "run-interrupted": RUN_INTERRUPTED Error "execution halted";
         ScopedReference "scoped-reference": SCOPED_REFERENCE Error "Reference to scoped resource";

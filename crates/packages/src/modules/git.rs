@@ -107,16 +107,23 @@ impl Git {
         Some(found.trim().to_owned())
     }
 
-    async fn run(&self, target: &Path, arguments: &[&str]) -> Result<String, FetchError> {
-        let mut command = Command::new(&self.program);
-        command.arg("-C").arg(target);
+    /// A command of git in a directory, which runs no other program because of a repository's settings, and asks
+    /// nothing. The caller adds the arguments.
+    pub fn command(&self, directory: &Path) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.arg("-C").arg(directory);
         command.args(SETTINGS.iter().flat_map(|it| ["-c", it]));
-        command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
-        command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        command.stdin(Stdio::null()).env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
         let withheld = self.withheld.iter().map(OsString::as_os_str);
         for name in withheld.chain(OF_ANOTHER_REPOSITORY.iter().map(OsStr::new)) {
             command.env_remove(name);
         }
+        command
+    }
+
+    async fn run(&self, target: &Path, arguments: &[&str]) -> Result<String, FetchError> {
+        let mut command = Command::from(self.command(target));
+        command.args(arguments).kill_on_drop(true);
         let output = command.output().await.map_err(|error| {
             let program = self.program.display();
             FetchError::Refused(format!(

@@ -2,14 +2,18 @@
 
 use state::ResourceChange;
 
-use super::{STYLE, secrets::Secrets, writer::Html};
+use super::{
+    because,
+    content::{PlanPage, STYLE},
+    secrets::Secrets,
+    writer::Html,
+};
 use crate::{
     diff,
     plan::{
         comment::{self, Section},
         human::map_changes,
         overview::column_of,
-        view::PlanView,
     },
     style::{Paint, Painted, Style, painted},
 };
@@ -18,6 +22,8 @@ use crate::{
 pub(super) struct ShownChange<'p> {
     pub(super) change: &'p ResourceChange,
     pub(super) section: Section,
+    /// The causes of the change. `None` if they are not shown, or there are none.
+    pub(super) causes: Option<Html>,
     /// The body of the object as coloured text, without secrets. `None` if nothing in it changes.
     pub(super) body: Option<String>,
     /// True if the change is open when the page is loaded.
@@ -30,11 +36,12 @@ const INDENT: &str = "    ";
 impl<'p> ShownChange<'p> {
     /// Renders planned changes on all processors.
     pub(super) fn planned(
-        view: &PlanView<'_>,
+        page: &PlanPage<'_>,
         changes: &[&'p ResourceChange],
         secrets: &Secrets,
         is_open: bool,
     ) -> Vec<ShownChange<'p>> {
+        let view = &page.view;
         let bodies = map_changes(view, changes, |view, change| {
             let body = diff::resource_body(view, change, None, &STYLE)?;
             Some(secrets.removed_from(&body))
@@ -42,6 +49,7 @@ impl<'p> ShownChange<'p> {
         let shown = |(change, body): (&&'p ResourceChange, Option<String>)| ShownChange {
             change,
             section: Section::Proposed,
+            causes: page.causes.and_then(|it| because::of(it, change, secrets)),
             body,
             is_open,
         };
@@ -66,6 +74,9 @@ impl<'p> ShownChange<'p> {
             html.element("<p class=\"full\"><code>", &address, "</code></p>\n");
         }
         self.write_notes(html);
+        if let Some(causes) = &self.causes {
+            html.append(causes);
+        }
         if let Some(body) = &self.body {
             self.write_body(body, html);
         }
@@ -98,7 +109,9 @@ impl<'p> ShownChange<'p> {
     }
 
     fn write_notes(&self, html: &mut Html) {
-        let notes = comment::notes(self.change);
+        let mut notes = comment::notes(self.change);
+        // The causes say the same with their places.
+        notes.retain(|it| self.causes.is_none() || !it.text.starts_with("(because "));
         if notes.is_empty() {
             return;
         }

@@ -13,7 +13,9 @@
 //! **Invariant:** text from outside is never markup (`writer`).
 //! **Invariant:** the size is linear in that of the plan as text.
 
+mod because;
 mod change;
+mod content;
 mod page;
 mod secrets;
 mod sections;
@@ -22,26 +24,7 @@ mod tests;
 mod tree;
 mod writer;
 
-use db::{Diagnostic, Sources};
-use hir::Program;
-
-use crate::{plan::view::PlanView, style::Style};
-
-pub use self::page::plan_page;
-
-/// The content of a page.
-#[derive(Clone, Copy)]
-pub struct PlanPage<'a> {
-    /// The plan. Sensitive values are not shown, whatever the view says.
-    pub view: PlanView<'a>,
-    /// The configuration of the plan, from which the sensitive variables are known. `None` if it is unknown.
-    pub program: Option<&'a Program>,
-    /// The diagnostics of the plan.
-    pub diagnostics: &'a [Diagnostic],
-    /// The texts that the diagnostics refer to.
-    pub sources: &'a Sources,
-}
-
-/// The style of the texts whose attributes become elements. Nothing is wrapped, because the width of the window is
-/// unknown.
-const STYLE: Style = Style { color: true, width: None, box_drawing: false };
+pub use self::{
+    content::{Explain, PlanPage},
+    page::plan_page,
+};

@@ -5,10 +5,10 @@ use engine::{ChangeCounts, Operation};
 use sha2::{Digest, Sha256};
 use state::{Plan, PlanMode};
 
-use super::{PlanPage, sections, writer::Html};
+use super::{content::PlanPage, sections, writer::Html};
 use crate::{
     event::human::summary,
-    plan::{human::shown_changes, overview::Overview, view::PlanView},
+    plan::{difference::PlanDifference, human::shown_changes, overview::Overview, view::PlanView},
 };
 
 /// The style of the page.
@@ -20,14 +20,17 @@ const SCRIPT: &str = include_str!("page.js");
 /// Renders a plan as an HTML page. The time is linear in the size of the plan.
 pub fn plan_page(page: &PlanPage<'_>) -> String {
     let page = &PlanPage { view: PlanView { show_sensitive: false, ..page.view }, ..*page };
-    let plan = page.view.plan;
-    let title = title(plan);
+    let plan = page.difference.map_or(page.view.plan, |it| &it.caused);
+    let title = match page.difference {
+        Some(difference) => format!("{} since {}", title(plan), difference.revision),
+        None => title(plan),
+    };
     let mut html = Html::default();
     write_head(&title, &mut html);
     html.markup("<body>\n<a class=\"skip\" href=\"#changes\">Skip to the changes</a>\n<header>\n");
     html.element("<h1>", &title, "</h1>\n");
     write_counts(plan, &mut html);
-    write_facts(plan, &mut html);
+    write_facts(page, &mut html);
     html.markup("</header>\n<main>\n");
     sections::write(page, &mut html);
     html.markup("</main>\n<footer>\n<p>");
@@ -98,7 +101,8 @@ fn write_counts(plan: &Plan, html: &mut Html) {
 }
 
 /// Writes what the plan was made for.
-fn write_facts(plan: &Plan, html: &mut Html) {
+fn write_facts(page: &PlanPage<'_>, html: &mut Html) {
+    let plan = page.view.plan;
     html.markup("<dl class=\"facts\">\n");
     let mut fact = |name: &str, value: &str| {
         html.element("<div><dt>", name, "</dt><dd>");
@@ -107,6 +111,9 @@ fn write_facts(plan: &Plan, html: &mut Html) {
     };
     fact("Workspace", &plan.backend.workspace);
     fact("Planned", &plan.timestamp);
+    if let Some(PlanDifference { revision, commit, .. }) = page.difference {
+        fact("Since", &format!("{revision} ({})", commit.get(..12).unwrap_or(commit)));
+    }
     match plan.mode {
         PlanMode::Normal => {}
         PlanMode::Destroy => fact("Mode", "destroy"),

@@ -1,8 +1,8 @@
 //! Values that the page must not show, wherever they are.
 //!
-//! A plan shows `(sensitive value)` for a marked value. A provider may repeat such a value in an attribute without the
-//! mark, and a plan as text then shows it, as in OpenTofu. A page is made to be published, so the value is removed there
-//! too.
+//! A plan shows `(sensitive value)` for a marked value. A provider may repeat such a value in an attribute without
+//! the mark, and a plan as text then shows it, as in OpenTofu. A page is made to be published, so the value is
+//! removed there too.
 
 use engine::Redactor;
 use hir::Program;

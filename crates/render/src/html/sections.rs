@@ -4,8 +4,8 @@ use db::Severity;
 use state::{CheckStatus, Plan};
 
 use super::{
-    PlanPage, STYLE,
     change::{ShownChange, write_lines},
+    content::{PlanPage, STYLE},
     secrets::Secrets,
     tree::Tree,
     writer::Html,
@@ -15,10 +15,13 @@ use crate::{
     diff,
     plan::{
         comment::Section,
+        difference::PlanDifference,
         human::{DriftedObject, drifted_objects, shown_changes},
         overview::{Overview, OverviewRow},
+        view::PlanView,
     },
     style::painted,
+    watch::change_list,
 };
 
 /// A plan with at most so many changes shows all of them open.
@@ -26,7 +29,9 @@ const MOST_OPEN: usize = 20;
 
 /// Writes all sections that have content.
 pub(super) fn write(page: &PlanPage<'_>, html: &mut Html) {
-    let plan = page.view.plan;
+    let whole = page.view.plan;
+    let plan = page.difference.map_or(whole, |it| &it.caused);
+    let view = &PlanView { plan, ..page.view };
     let secrets = &Secrets::of(&page.view, page.program);
     write_diagnostics(page, secrets, html);
     let changes = shown_changes(&plan.resource_changes);
@@ -34,12 +39,15 @@ pub(super) fn write(page: &PlanPage<'_>, html: &mut Html) {
     if overview.rows.len() > 1 {
         write_overview(&overview, html);
     }
-    let shown = ShownChange::planned(&page.view, &changes, secrets, changes.len() <= MOST_OPEN);
-    write_changes(&shown, html);
-    write_outputs(page, secrets, html);
+    let shown = ShownChange::planned(page, &changes, secrets, changes.len() <= MOST_OPEN);
+    write_changes(&shown, page.difference, html);
+    write_outputs(view, secrets, html);
+    if let Some(difference) = page.difference {
+        write_pending(page, difference, secrets, html);
+    }
     write_drift(page, secrets, html);
-    write_checks(plan, secrets, html);
-    write_ephemerals(plan, html);
+    write_checks(whole, secrets, html);
+    write_ephemerals(whole, html);
 }
 
 /// Begins a section. `</section>` ends it.
@@ -113,8 +121,13 @@ fn write_overview(overview: &Overview, html: &mut Html) {
     html.markup("</tbody>\n</table>\n</div>\n</section>\n");
 }
 
-fn write_changes(changes: &[ShownChange<'_>], html: &mut Html) {
-    begin("changes", "Changes", html);
+fn write_changes(
+    changes: &[ShownChange<'_>],
+    difference: Option<&PlanDifference>,
+    html: &mut Html,
+) {
+    let heading = difference.map(|it| format!("Changes since {}", it.revision));
+    begin("changes", heading.as_deref().unwrap_or("Changes"), html);
     if changes.is_empty() {
         html.markup("<p>No object changes.</p>\n</section>\n");
         return;
@@ -128,8 +141,41 @@ fn write_changes(changes: &[ShownChange<'_>], html: &mut Html) {
     html.markup("</div>\n</section>\n");
 }
 
-fn write_outputs(page: &PlanPage<'_>, secrets: &Secrets, html: &mut Html) {
-    let lines = diff::output_lines(&page.view, &STYLE);
+/// Writes the changes that were pending anyway, and those that the difference makes unnecessary.
+fn write_pending(
+    page: &PlanPage<'_>,
+    difference: &PlanDifference,
+    secrets: &Secrets,
+    html: &mut Html,
+) {
+    let PlanDifference { revision, pending, gone, .. } = difference;
+    let changes = shown_changes(&pending.resource_changes);
+    let heading = format!("Pending anyway, without the difference to {revision}");
+    begin("pending", &heading, html);
+    if change_list(pending).is_empty() {
+        html.markup("<p>Nothing.</p>\n");
+    }
+    Tree::of(&ShownChange::planned(page, &changes, secrets, false)).write(html);
+    let lines = diff::output_lines(&PlanView { plan: pending, ..page.view }, &STYLE);
+    if !lines.is_empty() {
+        write_lines(&secrets.removed_from(&lines), "", html);
+    }
+    html.markup("</section>\n");
+    let gone = change_list(gone);
+    if gone.is_empty() {
+        return;
+    }
+    begin("gone", &format!("No longer pending, because of the difference to {revision}"), html);
+    html.markup("<ul>\n");
+    for change in &gone {
+        html.element("<li><code>", &change.address, "</code> ");
+        html.element("<span class=\"dim\">", change.words, "</span></li>\n");
+    }
+    html.markup("</ul>\n</section>\n");
+}
+
+fn write_outputs(view: &PlanView<'_>, secrets: &Secrets, html: &mut Html) {
+    let lines = diff::output_lines(view, &STYLE);
     if !lines.is_empty() {
         begin("outputs", "Outputs", html);
         write_lines(&secrets.removed_from(&lines), "", html);
@@ -149,6 +195,7 @@ fn write_drift(page: &PlanPage<'_>, secrets: &Secrets, html: &mut Html) {
     let shown = |DriftedObject { change, body }| ShownChange {
         change,
         section: Section::Drift,
+        causes: None,
         body: Some(secrets.removed_from(&body)),
         is_open: false,
     };

@@ -11,7 +11,10 @@ use state::{
 use values::{Mark, Type, Value};
 
 use super::*;
-use crate::plan::tests::{change, null, plan_of, schemas, secret};
+use crate::plan::{
+    tests::{change, null, plan_of, schemas, secret},
+    view::PlanView,
+};
 
 fn page_with(plan: &Plan, diagnostics: &[Diagnostic]) -> String {
     let known = schemas();
@@ -19,6 +22,8 @@ fn page_with(plan: &Plan, diagnostics: &[Diagnostic]) -> String {
     let html = plan_page(&PlanPage {
         view: PlanView { plan, schemas: &find, show_sensitive: true },
         program: None,
+        causes: None,
+        difference: None,
         diagnostics,
         sources: &Sources::default(),
     });

@@ -6,8 +6,7 @@ use crate::style::{Paint, Painted, visible};
 
 /// An HTML text that is being written.
 ///
-/// **Invariant:** markup is text of this program, which the type `&'static str` guarantees for practical purposes. Every
-/// other text passes [`escape`].
+/// **Invariant:** markup is text of this program: its type is `&'static str`. Every other text passes [`escape`].
 #[derive(Default)]
 pub(super) struct Html {
     text: String,
@@ -59,6 +58,11 @@ impl Html {
                 }
             }
         }
+    }
+
+    /// Appends finished HTML.
+    pub(super) fn append(&mut self, other: &Html) {
+        self.text.push_str(&other.text);
     }
 
     /// The finished HTML.

@@ -2,6 +2,7 @@
 
 pub(crate) mod comment;
 pub(crate) mod configuration;
+pub(crate) mod difference;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod overview;
@@ -11,6 +12,7 @@ pub(crate) mod tests;
 pub(crate) mod view;
 
 pub use self::{
+    difference::{PlanDifference, plan_difference, plan_difference_json},
     human::{PlanNotes, plan, plan_footer},
     json::{PlanJson, configuration_json, module_json, plan_json},
     stream::{

@@ -100,12 +100,14 @@ fn described(change: &ResourceChange) -> (String, Action) {
     (change.addr.to_string(), change.change.action)
 }
 
-fn same_change(old: Option<&ResourceChange>, new: Option<&ResourceChange>) -> bool {
+/// Returns true if two changes of an object are alike.
+pub(crate) fn same_change(old: Option<&ResourceChange>, new: Option<&ResourceChange>) -> bool {
     match (old, new) {
         (Some(old), Some(new)) => {
             old.change == new.change
                 && old.reason == new.reason
                 && old.required_replace == new.required_replace
+                && old.previous_addr == new.previous_addr
         }
         _ => false,
     }
