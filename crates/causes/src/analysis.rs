@@ -121,12 +121,21 @@ impl<'a> Analysis<'a> {
 
     /// Explains every change of an object or output, in the order of the plan.
     pub fn explain_changes(&self) -> Vec<Finding> {
+        self.explained_changes().collect()
+    }
+
+    fn explained_changes(&self) -> impl Iterator<Item = Finding> {
         let changes = self.inputs.plan.changes().filter(|it| is_change(it));
         let objects = changes.map(|it| self.explain_change(it));
         let outputs = self.inputs.plan.output_changes.iter();
         let outputs = outputs.filter(|(_, it)| it.action != Action::NoOp);
         let outputs = outputs.filter_map(|(name, _)| Search::new(self).of_output(name));
-        objects.chain(outputs).collect()
+        objects.chain(outputs)
+    }
+
+    /// Explains the first changes, at most this many.
+    pub fn explain_first_changes(&self, most: usize) -> Vec<Finding> {
+        self.explained_changes().take(most).collect()
     }
 
     /// Explains one planned change.

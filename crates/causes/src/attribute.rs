@@ -7,7 +7,7 @@ use hir::{
     Entry,
     eval::{PathExpr, exprs_at, part_at},
 };
-use provider::{Attribute, Schema};
+use provider::Schema;
 use state::{Action, ResourceChange};
 use values::{MarkKind, Path};
 
@@ -16,6 +16,7 @@ use crate::{
     finding::{Computed, Fact, Finding},
     place::Place,
     search::{Collected, Interest, Pair, Search, Site},
+    secrecy::{Secrecy, secrecy},
     shown::Visibility,
 };
 
@@ -29,6 +30,13 @@ struct Asked<'t, 'a> {
     exprs: Vec<PathExpr>,
     subject: String,
     place: Option<Place>,
+    secrecy: Secrecy,
+}
+
+impl Asked<'_, '_> {
+    fn is_write_only(&self) -> bool {
+        self.secrecy.of_value == Visibility::WriteOnly
+    }
 }
 
 /// The causes of a value, and the fact if it is another one than the value itself shows.
@@ -43,10 +51,6 @@ impl From<Collected> for Causes {
     }
 }
 
-fn only(fact: Fact) -> Causes {
-    Causes { fact: Some(fact), causes: Collected::default() }
-}
-
 impl<'a> Search<'_, 'a> {
     /// Explains the value of an attribute. `pair` is the value before and after the plan.
     pub(crate) fn of_attribute(
@@ -58,18 +62,17 @@ impl<'a> Search<'_, 'a> {
     ) -> Finding {
         let outer = self.visibility;
         let schema = self.schema(instance);
-        let attribute = schema.as_deref().and_then(|it| it.block().attribute_by_path(path));
-        self.visibility = visibility(outer, attribute);
-        let asked = self.asked(instance, path, pair);
-        let finding = Finding::root(
-            &*asked.subject,
-            self.attribute_fact(&asked, interest),
-            asked.place.clone(),
-        );
+        let secrecy = schema.as_deref().map_or(Secrecy::NONE, |it| secrecy(it.block(), path));
+        self.visibility = secrecy.of_value.or_outer(outer);
+        let asked = Asked { secrecy, ..self.asked(instance, path, pair) };
+        let fact = self.attribute_fact(&asked, interest);
+        let finding = Finding::root(&*asked.subject, fact, asked.place.clone());
         let finding = match self.begins(&asked.subject, interest) {
             false => Finding { fact: Fact::Seen, ..finding },
             true => {
-                let Causes { fact, causes } = self.attribute_causes(&asked, attribute, interest);
+                self.visibility = secrecy.of_parts.or_outer(outer);
+                self.hide(pair);
+                let Causes { fact, causes } = self.attribute_causes(&asked, interest);
                 let fact = fact.unwrap_or(finding.fact.clone());
                 Finding { fact, ..finding }.because_of(causes)
             }
@@ -99,6 +102,7 @@ impl<'a> Search<'_, 'a> {
             change: self.analysis.change(instance),
             place: first.or_else(header),
             subject: format!("{instance}{path}"),
+            secrecy: Secrecy::NONE,
             site,
             exprs,
         }
@@ -123,7 +127,8 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn attribute_fact(&self, asked: &Asked<'_, 'a>, interest: Interest) -> Fact {
-        if self.visibility == Visibility::WriteOnly {
+        let is_of_mark = matches!(interest, Interest::Sensitive | Interest::Ephemeral);
+        if asked.is_write_only() && !is_of_mark {
             return Fact::WriteOnly;
         }
         let forces = asked.change.is_some_and(|change| {
@@ -142,21 +147,16 @@ impl<'a> Search<'_, 'a> {
         }
     }
 
-    fn attribute_causes(
-        &mut self,
-        asked: &Asked<'_, 'a>,
-        attribute: Option<&Attribute>,
-        interest: Interest,
-    ) -> Causes {
+    fn attribute_causes(&mut self, asked: &Asked<'_, 'a>, interest: Interest) -> Causes {
         match interest {
-            Interest::Sensitive if attribute.is_some_and(|it| it.sensitive) => {
-                only(Fact::DeclaredSensitive)
+            Interest::Sensitive if asked.secrecy.of_value == Visibility::Sensitive => {
+                Causes { fact: Some(Fact::DeclaredSensitive), causes: Collected::default() }
+            }
+            _ if asked.is_write_only() && interest != Interest::Ephemeral => {
+                self.of_configuration(asked, Interest::Made).into()
             }
             Interest::Made | Interest::Sensitive | Interest::Ephemeral => {
                 self.of_configuration(asked, interest).into()
-            }
-            _ if self.visibility == Visibility::WriteOnly => {
-                self.of_configuration(asked, Interest::Made).into()
             }
             _ if !asked.pair.after.is_wholly_known() => self.of_unknown(asked),
             _ => self.of_changed(asked),
@@ -276,15 +276,6 @@ impl<'a> Search<'_, 'a> {
 
 fn is_set(entry: &Entry, path: &Path) -> bool {
     !exprs_at(&entry.resource().body, path).is_empty()
-}
-
-fn visibility(outer: Visibility, attribute: Option<&Attribute>) -> Visibility {
-    match attribute {
-        _ if outer != Visibility::Shown => outer,
-        Some(it) if it.write_only => Visibility::WriteOnly,
-        Some(it) if it.sensitive => Visibility::Sensitive,
-        _ => outer,
-    }
 }
 
 impl Pair {

@@ -84,6 +84,8 @@ pub enum Fact {
     },
     /// The configuration does not set an attribute.
     NotSet,
+    /// A block has no object, because nothing declares this instance.
+    NoInstance,
     /// The number of changes in a module.
     Module {
         /// The number of objects that change.
@@ -270,6 +272,16 @@ impl Finding {
         self.first_chain().filter_map(|it| it.place.as_ref()).last()
     }
 
+    /// The address of the block of an object or output, in its module. `None` for other subjects.
+    pub fn block(&self) -> Option<String> {
+        let target = addr::parse_object_part(&self.subject).ok()?.object;
+        match target {
+            addr::Target::Module(_) => None,
+            addr::Target::Resource(it) => Some(it.resource.to_string()),
+            addr::Target::Instance(it) => Some(it.resource.to_string()),
+        }
+    }
+
     /// The finding and the first cause of each, down to a root cause.
     pub fn first_chain(&self) -> impl Iterator<Item = &Finding> {
         std::iter::successors(Some(self), |it| it.because.first())
@@ -305,6 +317,7 @@ impl Fact {
             Fact::Written { .. } => "written",
             Fact::Given { .. } => "variable",
             Fact::NotSet => "not_set",
+            Fact::NoInstance => "no_instance",
             Fact::Module { .. } => "module",
             Fact::Computed(_) => "computed",
             Fact::ChangedOutside { .. } => "changed_outside",
@@ -346,7 +359,9 @@ impl Fact {
             Fact::Imported { id: Some(id) } => format!("is imported with the ID {id}"),
             Fact::Imported { id: None } => "is imported".to_owned(),
             Fact::IsNew => "is declared, and not in the state".to_owned(),
-            Fact::Ignored => "differs, but lifecycle.ignore_changes ignores that".to_owned(),
+            Fact::Ignored => {
+                "differs from the configuration, which lifecycle.ignore_changes ignores".to_owned()
+            }
             Fact::CreatedFirst => {
                 "is created before its old object is destroyed (create_before_destroy)".to_owned()
             }
@@ -355,10 +370,10 @@ impl Fact {
             Fact::ReplaceRequested => "is named by the option -replace".to_owned(),
             Fact::Triggered => "changes, and lifecycle.replace_triggered_by names it".to_owned(),
             Fact::ReadAtApply(Order::UnknownConfiguration) => {
-                "is read during apply, because its configuration is not known before".to_owned()
+                "has arguments that are known only after apply".to_owned()
             }
             Fact::ReadAtApply(Order::PendingDependency) => {
-                "is read during apply, because it depends on objects that change".to_owned()
+                "depends on objects that change".to_owned()
             }
             Fact::ReadAtApply(Order::InCheck) => {
                 "belongs to a check block, and is read again after the changes".to_owned()
@@ -371,6 +386,7 @@ impl Fact {
         Some(match self {
             Fact::NoBlock => "is not declared by any block".to_owned(),
             Fact::NoModule => "is not called".to_owned(),
+            Fact::NoInstance => "has no object".to_owned(),
             Fact::RemovedBlock { destroy: true } => "is ended by a removed block".to_owned(),
             Fact::RemovedBlock { destroy: false } => {
                 "is ended by a removed block with destroy = false".to_owned()
@@ -443,9 +459,9 @@ fn planned_text(action: Action, deposed: Option<&str>) -> String {
         Action::Update => "will be updated in-place",
         Action::Delete => "will be destroyed",
         Action::DeleteThenCreate => "must be replaced",
-        Action::CreateThenDelete => "must be replaced, the new object first",
+        Action::CreateThenDelete => "must be replaced (the new object is created first)",
         Action::Forget => "will no longer be managed",
-        Action::ForgetThenCreate => "must be replaced, and the old object is kept unmanaged",
+        Action::ForgetThenCreate => "must be replaced (the old object is kept, unmanaged)",
     };
     match deposed {
         Some(key) => format!("(deposed object {key}) {text}"),
@@ -456,7 +472,9 @@ fn planned_text(action: Action, deposed: Option<&str>) -> String {
 fn instances_text(by: Switch, value: &str, includes: bool, key: &str) -> String {
     match (by, includes) {
         (Switch::Count, true) => format!("is {value}, which includes the index {key}"),
+        (Switch::Count, false) if key.is_empty() => format!("is {value}"),
         (Switch::Count, false) => format!("is {value}, which does not include the index {key}"),
+        (Switch::ForEach, false) if key.is_empty() => format!("is {value}"),
         (Switch::ForEach, true) => format!("has the key {key}"),
         (Switch::ForEach, false) => format!("is {value}, without the key {key}"),
         (Switch::Enabled, _) => format!("is {value}"),

@@ -30,6 +30,7 @@ mod place;
 mod question;
 mod reads;
 mod search;
+mod secrecy;
 mod shown;
 mod snapshots;
 

@@ -93,7 +93,10 @@ impl Question {
             Question::Objects(Target::Module(it)) => {
                 module(it).is_some() || analysis.objects().any(|object| it.contains(&object.module))
             }
-            Question::Objects(target) => analysis.objects().any(|it| target.covers(&it)),
+            Question::Objects(target) => {
+                let is_declared = || Search::new(analysis).declared(target).is_some();
+                analysis.objects().any(|it| target.covers(&it)) || is_declared()
+            }
             Question::Attribute(it, steps) => {
                 let search = Search::new(analysis);
                 let pair = search.object_pair(it);
@@ -188,11 +191,15 @@ fn near(analysis: &Analysis<'_>, text: &str) -> Vec<String> {
     let known = analysis.objects().map(|it| it.to_string()).chain(outputs);
     let score = |it: &str| {
         let has = |word: &&&str| words(it).any(|own| own == **word);
-        let is_close = |word: &&&str| suggest::closest(word, words(it)).is_some();
-        (asked.iter().filter(has).count(), asked.iter().filter(is_close).count())
+        let long = || words(it).filter(|own| own.len() > 2);
+        let is_close = |word: &&&str| suggest::closest(word, long()).is_some();
+        let exact = asked.iter().filter(has).count();
+        let close = asked.iter().filter(is_close).count();
+        // The shorter one of equally similar addresses comes first.
+        (exact + close, usize::MAX - words(it).count())
     };
     let mut scored: Vec<_> = known.map(|it| (score(&it), it)).collect();
-    scored.retain(|(score, _)| score.1 > 0);
+    scored.retain(|(score, _)| score.0 > 0);
     scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let found = scored.into_iter().map(|(_, it)| it);
     found.take(MOST_SUGGESTED).collect()
@@ -247,8 +254,7 @@ impl<'a> Analysis<'a> {
 
     fn of_module(&self, module: &ModuleInstance, changes: usize) -> Finding {
         let mut search = Search::new(self);
-        let is_declared = self.module(module).is_some();
-        let causes = match is_declared {
+        let causes = match search.is_declared(module) {
             true => search.of_module_existence(module),
             false => search.of_lost_module(module),
         };
@@ -256,9 +262,12 @@ impl<'a> Analysis<'a> {
         Finding::root(module.to_string(), fact, None).because_of(causes)
     }
 
-    /// Objects that the plan only reads, and ephemeral resources.
+    /// Objects that the plan only reads, ephemeral resources, and blocks without an object.
     fn of_unplanned(&self, target: &Target) -> Vec<Finding> {
-        let found = self.objects().filter(|it| target.covers(it));
+        let found: Vec<ResourceInstance> = self.objects().filter(|it| target.covers(it)).collect();
+        if found.is_empty() {
+            return Search::new(self).of_absent(target).into_iter().collect();
+        }
         let explain = |it: ResourceInstance| {
             let search = Search::new(self);
             let place = search.entry(&it).and_then(|(_, entry)| search.header(entry));
@@ -268,7 +277,7 @@ impl<'a> Analysis<'a> {
             };
             Finding::root(it.to_string(), fact, place)
         };
-        found.map(explain).collect()
+        found.into_iter().map(explain).collect()
     }
 
     /// Explains an attribute: its value first, then its marks.

@@ -142,6 +142,14 @@ impl<'s, 'a> Search<'s, 'a> {
         shown(value, self.visibility)
     }
 
+    /// Hides the values of the following findings if a value that they lead to is secret in any part.
+    pub(crate) fn hide(&mut self, pair: &Pair) {
+        let is_secret = pair.before.has_deep_secret() || pair.after.has_deep_secret();
+        if is_secret && self.visibility == Visibility::Shown {
+            self.visibility = Visibility::Sensitive;
+        }
+    }
+
     /// Counts a finding. Returns false if the answer is full or too deep, or has the finding already.
     pub(crate) fn begins(&mut self, subject: &str, interest: Interest) -> bool {
         self.findings += 1;
@@ -268,7 +276,10 @@ impl<'s, 'a> Search<'s, 'a> {
         if !self.begins(&subject, interest) {
             return Finding { fact: Fact::Seen, ..finding };
         }
+        let outer = self.visibility;
+        self.hide(&pair);
         let causes = self.of_expr(site, expr, steps, interest);
+        self.visibility = outer;
         finding.because_of(causes)
     }
 
@@ -313,8 +324,11 @@ impl<'s, 'a> Search<'s, 'a> {
         {
             let site = Site { module: caller, entry: call, key: step.key.clone() };
             let pair = self.reference_pair(module, &Ref::Variable(name.clone())).part(steps);
+            let outer = self.visibility;
+            self.hide(&pair);
             let found =
                 self.of_named(subject, Sited { site: &site, expr: input.value }, steps, interest);
+            self.visibility = outer;
             // The variable may convert the argument, and hide it.
             let fact = match found.fact {
                 Fact::Seen => Fact::Seen,
@@ -426,7 +440,10 @@ impl<'s, 'a> Search<'s, 'a> {
         if !self.begins(&seen, interest) {
             return Some(Finding { fact: Fact::Seen, ..finding });
         }
+        let outer = self.visibility;
+        self.hide(&pair);
         let causes = self.of_expr(site, expr, &steps, interest);
+        self.visibility = outer;
         Some(finding.because_of(causes))
     }
 

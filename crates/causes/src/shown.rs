@@ -17,6 +17,13 @@ pub(crate) enum Visibility {
     WriteOnly,
 }
 
+impl Visibility {
+    /// The visibility inside of another one, which prevails if it hides anything.
+    pub(crate) fn or_outer(self, outer: Visibility) -> Visibility {
+        if outer == Visibility::Shown { self } else { outer }
+    }
+}
+
 /// A value in the notation of the language, on one line and shortened. Secret parts are placeholders.
 pub(crate) fn shown(value: &Value, visibility: Visibility) -> String {
     match visibility {

@@ -2,6 +2,7 @@
 //! dashes.
 
 mod command;
+mod explain;
 mod graph;
 mod json;
 mod login;
@@ -16,6 +17,7 @@ mod state;
 mod test;
 mod workspace;
 
+pub(crate) use explain::ExplainArgs;
 pub(crate) use graph::{GraphArgs, GraphType};
 pub(crate) use json::JsonArgs;
 pub(crate) use login::{LoginArgs, LogoutArgs};
@@ -130,7 +132,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MetadataCommand,
     },
-    /// Explain an error or a warning, and how to resolve it.
+    /// Explain why a plan changes something, or an error or a warning and how to resolve it.
     Explain(ExplainArgs),
     /// Print the version.
     Version(VersionArgs),
@@ -506,15 +508,6 @@ pub(crate) struct MetadataFunctionsArgs {
     /// Required: function signatures are only printed as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct ExplainArgs {
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-    /// The ID of an error or warning, as shown in brackets. Without it, all IDs are listed.
-    #[arg(value_name = "ID")]
-    pub(crate) id: Option<String>,
 }
 
 #[derive(Args, Default)]

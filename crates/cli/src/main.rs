@@ -184,6 +184,7 @@ fn dispatch(
             | Command::Watch(_)
             | Command::Test(_)
             | Command::Console(_)
+            | Command::Explain(_)
             | Command::Lsp(_)
             | Command::State { command: StateCommand::ReplaceProvider(_) }
     );
@@ -230,7 +231,7 @@ fn dispatch(
         Command::Lsp(_) => return commands::lsp::run(session),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
         Command::Completion(it) => commands::completion::run(&session, &it),
-        Command::Explain(it) => commands::explain::run(&session, &it),
+        Command::Explain(it) => commands::explain::run(&session, &it, flags),
     };
     let exit = match result {
         Ok(exit) => exit,

@@ -11,6 +11,7 @@ use db::{Diagnostic, Summary};
 use engine::{LogLevel, PlanOutcome};
 use operations::{
     apply::is_of_check,
+    causes,
     plan::{self, PlanOptions, Planned, end_temp},
     prepare::Prepared,
     session::Failure,
@@ -97,6 +98,9 @@ fn finish_plan(
     show_plan(session, &args.operation, planned, difference);
     let Planned { prepared, outcome, .. } = &*planned;
     show_diagnostics(session, &outcome.diagnostics, prepared);
+    if !outcome.has_errors() {
+        record_causes(session, planned, open);
+    }
     if outcome.has_errors() {
         // Save the incomplete plan so that it can be inspected. `apply` refuses it, because it is marked as
         // errored.
@@ -130,6 +134,13 @@ fn finish_plan(
         true => Exit::Changes,
         false => Exit::Success,
     })
+}
+
+/// Leaves the causes of the plan for editors.
+pub(crate) fn record_causes(session: &CommandSession, planned: &Planned, open: &OpenState) {
+    let inputs = causes::of_planned(session, planned, &open.file.state);
+    let sources = &planned.prepared.program.sources;
+    ::causes::analyze(&inputs, |analysis| causes::record::write(session, analysis, sources));
 }
 
 /// Prints, in JSON, the diagnostics that no event of the run has printed.

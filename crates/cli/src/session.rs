@@ -73,7 +73,11 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// Opens the destinations of a command's output. A new file for JSON is readable for its owner only, because it may
 /// have sensitive values.
 fn outputs(command: &mut Command) -> Result<Outputs, String> {
-    let is_protocol = matches!(command, Command::Lsp(_));
+    // The JSON of an explanation is the only output on stdout, although a plan may have warnings.
+    let is_protocol = match &*command {
+        Command::Explain(it) => it.json.json,
+        other => matches!(other, Command::Lsp(_)),
+    };
     let common = command.common();
     let stdout = match common.json_lines {
         _ if is_protocol => Stdout::Protocol,

@@ -53,7 +53,7 @@ pub use definition::{Definition, definition};
 pub use edit::Edit;
 pub use folding::{Fold, FoldKind, folding_ranges};
 pub use formatting::{LayoutChange, formatting, formatting_in};
-pub use hover::{Hover, hover};
+pub use hover::{Hover, PlannedSubject, hover, planned_subject};
 pub use inlay_hints::{InlayHint, InlayKind, inlay_hints};
 pub use lenses::{Lens, code_lenses};
 pub use links::{Link, LinkTarget, document_links};

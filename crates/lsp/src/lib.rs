@@ -43,7 +43,7 @@ use db::System;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::LspService;
 
-pub use crate::installation::{Installation, Installed};
+pub use crate::installation::{Installation, Installed, PlannedCauses, PlannedQuestion};
 
 /// Serves a client until it sends `exit`, closes the connection, or sends bytes in which no message can be found.
 /// Returns true if the client has sent `shutdown` before.

@@ -353,6 +353,7 @@ impl Server {
             modules: Arc::clone(&self.modules),
             edits: self.edits.taken(),
             outgoing: self.outgoing.clone(),
+            installation: Arc::clone(&self.installation),
         }
     }
 

@@ -28,6 +28,7 @@ use tower_lsp_server::{
 use crate::{
     client::Client,
     documents::{self, Documents},
+    installation::Installation,
     outgoing::Outgoing,
     position::{Encoding, Lines},
     settings::Settings,
@@ -59,6 +60,8 @@ pub(crate) struct Snapshot {
     /// The directories of the workspace that contain modules.
     pub(crate) modules: Arc<BTreeSet<String>>,
     pub(crate) outgoing: UnboundedSender<Outgoing>,
+    /// Access to the record of the last plan.
+    pub(crate) installation: Arc<dyn Installation>,
     /// The counter of edits, which detects edits after the snapshot.
     pub(crate) edits: Edits,
 }
@@ -319,6 +322,7 @@ mod tests {
             rejected: Arc::default(),
             modules: Arc::default(),
             outgoing: tokio::sync::mpsc::unbounded_channel().0,
+            installation: Arc::new(crate::installation::Nothing),
             edits: edits.taken(),
         }
     }

@@ -28,6 +28,7 @@
 
 pub mod apply;
 mod backend_config;
+pub mod causes;
 pub mod child_environment;
 pub mod edit;
 pub(crate) mod generated_config;

@@ -48,6 +48,8 @@ pub struct PlanOptions {
     pub applying: bool,
     /// True if the plan will be saved.
     pub is_saved: bool,
+    /// True if the progress is not shown, because the plan is not the result of the command.
+    pub is_quiet: bool,
     /// The file for the configuration of imported objects that have none. Without it, such imports are errors.
     pub generate_config_out: Option<PathBuf>,
     /// The git revision whose configuration is planned too, to tell which changes were pending anyway.
@@ -111,7 +113,11 @@ pub fn plan(
     let base = base.transpose()?;
     let request = request(session, options, open, files);
     let mode = request.mode;
-    let run = if options.applying { Run::PlanBeforeApply } else { Run::Plan };
+    let run = match options.applying {
+        _ if options.is_quiet => Run::Quiet,
+        true => Run::PlanBeforeApply,
+        false => Run::Plan,
+    };
     let (environment, show) = environment(session, run, &prepared, open.openings(session), files);
     show.expects(refreshes(&prior, options));
     let directories = ModuleDirectories::of(session, &prepared.program);

@@ -165,6 +165,7 @@ impl Root {
             input: false,
             applying: true,
             is_saved: false,
+            is_quiet: false,
             generate_config_out: None,
             since: None,
         };

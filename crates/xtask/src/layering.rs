@@ -71,7 +71,7 @@ const TABLE: &[Row] = &[
     row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. No `render` and no `clap`: an operation has no terminal.
-    row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "parallel",
+    row("operations", &["addr", "backend", "causes", "db", "durability", "engine", "hir", "http_client", "packages", "parallel",
                         "plugin", "project", "provider", "providers", "remote", "state", "syntax", "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),

@@ -2,6 +2,8 @@
 
 mod causes {
     mod actions;
+    mod secrets;
+    mod values;
 }
 
 use ::causes::{Inputs, analyze};

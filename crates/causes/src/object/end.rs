@@ -75,6 +75,17 @@ impl<'a> Search<'_, 'a> {
         }
     }
 
+    /// Returns true if calls declare an instance of a module.
+    pub(crate) fn is_declared(&self, module: &ModuleInstance) -> bool {
+        let Some((caller, step)) = module.split_last() else { return true };
+        let has_instance = || {
+            let pair = self.analysis.module(&caller)?;
+            let (call, _) = pair.module().calls.get(step.name.as_str())?;
+            Some(pair.after.has_instance(&call.item, &step.key))
+        };
+        self.is_declared(&caller) && has_instance() == Some(true)
+    }
+
     /// The outermost call that does not lead to a module instance any more.
     pub(crate) fn of_lost_module(&mut self, module: &ModuleInstance) -> Collected {
         let mut around = ModuleInstance::root();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use addr::{InstanceKey, ModuleInstance, ResourceInstance};
+use addr::{InstanceKey, ModuleInstance, ResourceInstance, ResourceMode, Target};
 use hir::{
     Entry, ExprId,
     item::{RefTarget, Repetition},
@@ -70,8 +70,34 @@ impl<'a> Search<'_, 'a> {
         if !self.begins(&subject, Interest::Made) {
             return Some(finding);
         }
+        let outer = self.visibility;
+        let pair = self.pair(&all, expr);
+        self.hide(&pair);
         let causes = self.of_switch(&all, expr);
+        self.visibility = outer;
         Some(finding.because_of(causes))
+    }
+
+    /// The block of a resource, with the key of the instance that an address names.
+    pub(crate) fn declared(&self, target: &Target) -> Option<Site<'a>> {
+        match target {
+            Target::Module(_) => None,
+            Target::Resource(it) => self.site(&it.instance(InstanceKey::None)),
+            Target::Instance(it) => self.site(it),
+        }
+    }
+
+    /// Explains why a block has no object.
+    pub(crate) fn of_absent(&mut self, target: &Target) -> Option<Finding> {
+        let site = self.declared(target)?;
+        let place = self.header(site.entry);
+        let subject = target.to_string();
+        if site.entry.resource().resource.mode == ResourceMode::Ephemeral {
+            return Some(Finding::root(subject, Fact::DeclaredEphemeral, place));
+        }
+        let block = site.module.name(&site.entry.resource().resource);
+        let cause = self.of_instance(&site, &block, false);
+        Some(Finding::root(subject, Fact::NoInstance, place).because(cause))
     }
 
     /// The references that changed the value of an argument, or else all that it is made from.

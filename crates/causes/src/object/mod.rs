@@ -15,6 +15,7 @@ use crate::{
     difference::differing,
     finding::{Fact, Finding, Order},
     search::{Collected, Interest, Pair, Search, Site},
+    shown::Visibility,
 };
 
 impl<'a> Search<'_, 'a> {
@@ -29,12 +30,15 @@ impl<'a> Search<'_, 'a> {
         if !self.begins(&key, Interest::Changed) {
             return finding;
         }
+        // The action of an object is no part of the value that led here.
+        let outer = std::mem::replace(&mut self.visibility, Visibility::Shown);
         let mut causes = self.of_origin(change);
         let of_action = match change.deposed {
             Some(_) => Collected::of(Finding::root(subject, Fact::LeftBehind, None)),
             None => self.of_action(change),
         };
         causes.add(of_action);
+        self.visibility = outer;
         finding.because_of(causes)
     }
 
@@ -106,7 +110,9 @@ impl<'a> Search<'_, 'a> {
                 true => Interest::Changed,
                 false => Interest::Unknown,
             };
-            Some(search.of_attribute(&change.addr, &path, &pair, interest))
+            // The question may be about this attribute, whose value follows from the action.
+            let is_asked = search.has_begun(&format!("{}{path}", change.addr), interest);
+            (!is_asked).then(|| search.of_attribute(&change.addr, &path, &pair, interest))
         })
     }
 

@@ -46,6 +46,7 @@ impl OperationArgs {
             input: self.input && !self.json.json,
             applying,
             is_saved,
+            is_quiet: false,
             generate_config_out: None,
             since: None,
         }

@@ -9,11 +9,13 @@ use std::{
 use addr::{ProviderSource, VersionConstraint};
 use db::{Directory, OsSystem, system::normalize};
 use hir::workspace::{CallKey, InstalledModule, StaticInputs};
-use lsp::{Installation, Installed};
+use lsp::{Installation, Installed, PlannedCauses, PlannedQuestion};
 use project::Manifest;
 use values::Str;
 
-use operations::{located::ProviderExecutables, session::Failure, session::Session, variables};
+use operations::{
+    causes::record, located::ProviderExecutables, session::Failure, session::Session, variables,
+};
 
 use crate::{exit::Exit, session::CommandSession};
 
@@ -66,6 +68,14 @@ impl Installation for OnDisk {
     fn static_inputs(&self, root: &Path, db: &dyn hir::Db, directory: Directory) -> StaticInputs {
         let session = self.session_in(root);
         session.map(|it| variables::static_inputs(&it, db, directory, &[])).unwrap_or_default()
+    }
+
+    fn planned(&self, root: &Path, question: PlannedQuestion<'_>) -> Option<PlannedCauses> {
+        let PlannedQuestion { file, text, block, argument } = question;
+        let session = self.session_in(root)?;
+        let recorded = record::read(&session, record::Asked { file, text, block, argument })?;
+        let record::Recorded { made_at, is_current, lines } = recorded;
+        Some(PlannedCauses { made_at, is_current, lines })
     }
 
     fn schemas(

@@ -171,6 +171,10 @@ fn apply_planned(
     if has_errors {
         return Ok(Decision::Failed);
     }
+    if !args.auto_approve {
+        super::record_causes(session, &planned, open);
+    }
+    let outcome = &mut planned.outcome;
     if outcome.plan.is_applyable && !args.auto_approve && !approved(session, &args.operation, mode)?
     {
         let what = if mode == PlanMode::Destroy { "Destroy" } else { "Apply" };
@@ -271,6 +275,7 @@ pub(crate) fn carry_out(
         suppress_forget_errors: args.suppress_forget_errors,
     };
     let purpose = purpose_of(args);
+    operations::causes::record::remove(session);
     let applied = match args.is_refresh {
         true => apply::refresh(session, purpose, approved, open)?,
         false => apply::apply(session, settings, purpose, approved, open)?,

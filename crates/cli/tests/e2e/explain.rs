@@ -16,7 +16,8 @@ fn explain_prints_the_page_of_an_id() {
 #[test]
 fn explain_lists_all_ids_and_suggests_a_similar_one() {
     let bench = Bench::new();
-    let list = bench.mayfly(".", ["explain"]).succeeds();
+    let list = bench.mayfly(".", ["explain", "-ids"]).succeeds();
+    assert_eq!(list.out, bench.mayfly(".", ["explain"]).succeeds().out);
     list.shows(&["\nsyntax-error ", "  Error: Argument or block definition required\n"]);
     assert!(list.out.lines().count() > 200, "{}", list.out);
     for (given, meant) in [("syntx-error", "syntax-error"), ("dependency-cycl", "dependency-cycle")]
@@ -36,6 +37,97 @@ fn validate_json_ids_are_accepted_by_explain() {
         .mayfly(".", ["explain", id])
         .succeeds()
         .shows(&["Reference to undeclared input variable"]);
+}
+
+/// A configuration with a chain from a variable to two objects.
+const CHAIN: &str = r#"variable "release" {
+  type = string
+}
+
+variable "token" {
+  type      = string
+  sensitive = true
+  default   = "canary"
+}
+
+locals {
+  image = "img-${var.release}"
+}
+
+resource "terraform_data" "web" {
+  triggers_replace = local.image
+  input            = var.token
+}
+
+output "id" {
+  value = terraform_data.web.id
+}
+"#;
+
+/// Applies [`CHAIN`] with the release 1, and sets the release to 2.
+fn released() -> Bench {
+    let bench = Bench::with_main(CHAIN);
+    bench.write("terraform.tfvars", "release = \"1\"\n");
+    bench.mayfly(".", ["init"]).succeeds();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    bench.write("terraform.tfvars", "release = \"2\"\n");
+    bench
+}
+
+#[test]
+fn explain_follows_a_change_of_the_directory_to_its_root() {
+    let bench = released();
+    let text = bench.mayfly(".", ["explain", "terraform_data.web"]).succeeds();
+    let expected = "\
+terraform_data.web must be replaced because:
+  - triggers_replace changes from \"img-1\" to \"img-2\", which forces replacement  main.tf:16
+    - local.image is \"img-2\"                                                    main.tf:12
+      - var.release is \"2\", set in a variables file                             terraform.tfvars:1
+";
+    assert_eq!(text.out, expected);
+    let flag = bench.mayfly(".", ["explain", "local.image", "-var=release=3", "-refresh=false"]);
+    flag.succeeds()
+        .shows(&["local.image is \"img-3\" because:", "var.release is \"3\", set by -var"]);
+    let overview = bench.mayfly(".", ["explain"]).succeeds();
+    overview.shows(&["-/+ terraform_data.web  triggers_replace changes", "  ~ output.id "]);
+    for answer in [&text, &overview] {
+        answer.lacks(&["canary"]);
+    }
+    bench.mayfly(".", ["explain", "terraform_data.web.input"]).succeeds().lacks(&["canary"]);
+}
+
+#[test]
+fn explain_answers_about_a_plan_file_as_text_and_json() {
+    let bench = released();
+    bench.mayfly(".", ["plan", "-out=plan.bin"]).succeeds();
+    // The working directory no longer decides.
+    bench.write("main.tf", "locals {}\n");
+    let text = bench.mayfly(".", ["explain", "-plan=plan.bin", "output.id"]).succeeds();
+    text.shows(&[
+        "output.id is known only after apply because:\n",
+        "terraform_data.web.id is computed by the provider when it creates the new object",
+        "var.release is \"2\", set when the plan was made",
+    ]);
+    let arguments = ["explain", "-plan=plan.bin", "-json", "terraform_data.web"];
+    let json = bench.mayfly(".", arguments).succeeds().json();
+    assert_eq!(json["format_version"], "1.0");
+    let web = &json["findings"][0];
+    assert_eq!(web["action"], serde_json::json!(["delete", "create"]));
+    let forcing = &web["because"][0];
+    assert_eq!(forcing["fact"], "forces_replacement");
+    assert_eq!(forcing["after"], "\"img-2\"");
+    assert_eq!(forcing["place"]["line"], 16);
+    assert!(!json.to_string().contains("canary"), "{json}");
+    let both = ["explain", "-plan=plan.bin", "-var=release=3", "terraform_data.web"];
+    bench.mayfly(".", both).fails().shows(&["A saved plan contains its variables"]);
+}
+
+#[test]
+fn explain_names_addresses_near_a_wrong_one() {
+    let bench = released();
+    let unknown = bench.mayfly(".", ["explain", "terraform_data.wbe"]).fails();
+    unknown.shows(&["Error: Nothing to explain", "  - terraform_data.web\n"]);
+    bench.mayfly(".", ["explain", "kanarek..x"]).fails().lacks(&["kanarek"]);
 }
 
 /// Consolidates diagnostics with the same summary, worded as in OpenTofu. A flag disables it.
@@ -65,4 +157,58 @@ fn diagnostics_with_one_summary_are_consolidated() {
         let said = bench.mayfly(".", ["validate", flag]).fails();
         assert_eq!(said.err.matches(undeclared).count(), errors, "{}", said.err);
     }
+}
+
+/// The hover at the first occurrence of a word, with the plan's part only.
+fn planned_at(editor: &mut editor::Editor, word: &str) -> String {
+    let at = editor.text("main.tf").find(word).expect("the word is there") + 1;
+    let hover = editor.ask_at("textDocument/hover", "main.tf", at);
+    let text = hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
+    text.split_once("\n---\n").map(|(_, planned)| planned.to_owned()).unwrap_or_default()
+}
+
+fn connected(bench: &Bench) -> editor::Editor {
+    let mut child = bench.mayfly(".", ["lsp"]).spawn();
+    let from_server = child.stdout.take().expect("is piped");
+    let to_server = child.stdin.take().expect("is piped");
+    let capabilities = editor::usual_capabilities();
+    let mut editor =
+        editor::Editor::connect(from_server, to_server, &bench.path("."), capabilities);
+    editor.open_file("main.tf");
+    editor
+}
+
+#[test]
+fn hover_shows_the_causes_of_the_last_plan() {
+    let bench = released();
+    bench.write(".terraform/keep", "");
+    bench.mayfly(".", ["plan"]).succeeds();
+    let mut editor = connected(&bench);
+    let header = planned_at(&mut editor, "\"web\"");
+    assert!(header.contains("At the last plan ("), "{header}");
+    assert!(
+        header.contains("terraform_data.web must be replaced because:\n- triggers_replace"),
+        "{header}"
+    );
+    assert!(
+        header.contains("var.release is \"2\", set in a variables file (terraform.tfvars:1)"),
+        "{header}"
+    );
+    let argument = planned_at(&mut editor, "triggers_replace");
+    assert!(argument.contains("- triggers_replace changes from"), "{argument}");
+    assert!(!argument.contains("before this file was changed"), "{argument}");
+    assert_eq!(planned_at(&mut editor, "image = "), "", "a local value has no planned change");
+    let edited = format!("# Edited.\n{}", editor.text("main.tf"));
+    editor.set("main.tf", &edited);
+    let header = planned_at(&mut editor, "\"web\"");
+    assert!(header.contains(", before this file was changed:"), "{header}");
+    bench.write(".terraform/mayfly-causes.json", "{\"version\":1,\"changes\":[[[");
+    assert_eq!(planned_at(&mut editor, "\"web\""), "", "a damaged record counts as missing");
+    bench.mayfly(".", ["plan"]).succeeds();
+    assert!(planned_at(&mut editor, "\"web\"").contains("must be replaced"));
+    let record = std::fs::read_to_string(bench.path(".terraform/mayfly-causes.json"));
+    assert!(!record.expect("there is a record").contains("canary"));
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    assert_eq!(planned_at(&mut editor, "\"web\""), "", "an apply removes the record");
+    editor.leave();
 }

@@ -128,7 +128,7 @@ const ROWS: &[Row] = &[
     around(&["version", "-json-into=version.json", "-deprecation=module:local"]),
     around(&["help", "plan"]),
     around(&["-help"]),
-    around(&["explain"]).shows(&["ephemeral-value-misuse "]),
+    around(&["explain", "-ids"]).shows(&["ephemeral-value-misuse "]),
     around(&["explain", "ephemeral-value-misuse", "-no-color"]).shows(&["value_wo_version"]),
     all(&["init", "-input=false", "-backend=true", "-get=true", "-upgrade"])
         .shows(&["successfully initialized"]),
@@ -179,6 +179,8 @@ const ROWS: &[Row] = &[
         .exits(1)
         .shows(&["Failed to compare with a revision"]),
     all(&["plan", "-html=plan.html", "-show-sensitive", "-input=false"]).shows(&["plan.html"]),
+    around(&["explain", "-plan=plan.bin"]).shows(&[VAULT]),
+    around(&["explain", VAULT, "-plan=plan.bin", "-json"]).shows(&["\"format_version\""]),
     all(&["apply", "plan.bin"])
         .shows(&["(output suppressed due to ephemeral value in config)", "Resources: 7 added"]),
     typed(&["plan", "-detailed-exitcode", "-concise", "-compact-warnings"]).shows(&["No changes."]),
@@ -193,6 +195,8 @@ const ROWS: &[Row] = &[
     all(&["plan", "-target-file=main.tf"]).exits(1).shows(&["Error: "]),
     all(&["plan", "-exclude-file=main.tf"]).exits(1).shows(&["Error: "]),
     all(&["plan", "-refresh-only"]).shows(&["No changes."]),
+    all(&["explain", VAULT, "-refresh=false", "-input=false"]).shows(&["does not change"]),
+    all(&["explain", "-replace", VAULT]).shows(&["is named by the option -replace"]),
     all(&["refresh", "-target", VAULT, "-exclude-file=/dev/null"]).exits(1).shows(&["Error: "]),
     typed(&["refresh", "-state=terraform.tfstate", "-lock=true", "-parallelism=2"])
         .shows(&["Outputs:"]),

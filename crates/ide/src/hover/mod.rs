@@ -6,6 +6,7 @@
 mod body;
 mod card;
 mod declared;
+mod planned;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use syntax::{
 
 pub(crate) use card::Card;
 pub(crate) use declared::{declared, value_of};
+pub use planned::{PlannedSubject, planned_subject};
 pub(crate) use reference::is_in_type;
 
 use crate::{Cursor, Document, language, shown, signature::Callee};

@@ -3,30 +3,9 @@
 use std::sync::mpsc::channel;
 
 use db::MemorySystem;
-use project::Manifest;
 
 use super::*;
-use crate::installation::Installed;
-
-/// An installation without modules and schemas.
-struct Nothing;
-
-impl Installation for Nothing {
-    fn modules(&self, _: &Path) -> Manifest {
-        Manifest::new()
-    }
-
-    fn schemas(
-        &self,
-        _: &Path,
-        requirements: &BTreeMap<ProviderSource, Vec<values::Str>>,
-    ) -> Vec<(ProviderSource, Installed)> {
-        let missing = |source: &ProviderSource| {
-            (source.clone(), Installed::Missing("It is not there.".to_owned()))
-        };
-        requirements.keys().map(missing).collect()
-    }
-}
+use crate::installation::Nothing;
 
 /// A request that reports when it is answered.
 struct Probe {

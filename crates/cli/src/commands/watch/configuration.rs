@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use addr::{ProviderSource, VersionConstraint};
 use project::EditableProject;
-use state::StateIdentity;
+use state::{State, StateIdentity};
 
 use super::files::OtherFiles;
 use operations::{
@@ -140,6 +140,11 @@ impl Configuration {
             Some(executables) => executables.clone(),
             None => Arc::new(ProviderExecutables::none(session)),
         }
+    }
+
+    /// The state before the last plan.
+    pub(super) fn state(&self) -> State {
+        self.loaded.as_ref().map(|it| it.state.file.state.clone()).unwrap_or_default()
     }
 
     /// The texts given for ephemeral variables outside of files.

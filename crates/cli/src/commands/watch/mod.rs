@@ -76,6 +76,9 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// watcher.
 const TICK: Duration = Duration::from_secs(1);
 
+/// The most changes whose causes the details show.
+const MOST_EXPLAINED: usize = 200;
+
 /// The last plan without errors, with everything that is needed to apply it.
 struct LastValidPlan {
     plan: Plan,
@@ -467,6 +470,30 @@ impl<'s> Watch<'s> {
             schemas: &schemas,
             show_sensitive: self.args.operation.show_sensitive,
         };
-        self.report.details(render::plan(&view, &self.session.ui.out));
+        let style = &self.session.ui.out;
+        let text = format!("{}\n{}", self.causes(good), render::plan(&view, style));
+        self.report.details(text);
+    }
+
+    /// The cause of each change, in one line.
+    fn causes(&self, good: &LastValidPlan) -> String {
+        let previous = self.configuration.state();
+        let inputs = causes::Inputs {
+            program: &good.program,
+            plan: &good.plan,
+            previous: &previous,
+            refreshed: &good.refreshed,
+            values: &good.values,
+            system: Arc::clone(&self.session.system),
+            workspace: self.session.workspace(),
+        };
+        let style = &self.session.ui.out;
+        causes::analyze(&inputs, |analysis| {
+            let changes = analysis.explain_first_changes(MOST_EXPLAINED);
+            match changes.is_empty() {
+                true => String::new(),
+                false => format!("Why:\n{}", render::causes_overview(&changes, style)),
+            }
+        })
     }
 }

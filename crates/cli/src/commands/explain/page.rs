@@ -1,4 +1,4 @@
-//! The `explain` command: prints the documentation page of an error or warning.
+//! The documentation pages of errors and warnings.
 
 use std::cmp::Reverse;
 
@@ -7,11 +7,11 @@ use hir::suggest;
 
 use operations::session::Failure;
 
-use crate::{args::ExplainArgs, exit::Exit, pages, session::CommandSession};
+use crate::{exit::Exit, pages, session::CommandSession};
 
-/// Runs `explain`: prints the page of an id, or the list of all ids.
-pub(crate) fn run(session: &CommandSession, args: &ExplainArgs) -> Result<Exit, Failure> {
-    let Some(given) = &args.id else {
+/// Prints the page of an id, or the list of all ids.
+pub(super) fn run(session: &CommandSession, id: Option<&str>) -> Result<Exit, Failure> {
+    let Some(given) = id else {
         session.ui.print(&render::rule_list(&by_code(), &session.ui.out));
         return Ok(Exit::Success);
     };
@@ -36,7 +36,7 @@ fn unknown(id: &str) -> Diagnostic {
     };
     // Do not quote the input: it may be anything, even a secret.
     let detail =
-        format!("No error or warning has this id.{hint} \"mayfly explain\" lists all ids.");
+        format!("No error or warning has this id.{hint} \"mayfly explain -ids\" lists all ids.");
     Diagnostic::new(Summary::UNKNOWN_DIAGNOSTIC, detail)
 }
 
