@@ -1,7 +1,7 @@
 //! A browser that tests control through `chromedriver`, by the WebDriver protocol.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Write},
     net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
@@ -98,38 +98,39 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: Json) -> Json {
-        let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
+        let answered = self.answered(method, path, &body.to_string()).expect("the driver answers");
+        let json: Json = serde_json::from_str(&answered).expect("the driver answers in JSON");
+        assert!(json["value"].get("error").is_none(), "{method} {path}: {json}");
+        json["value"].clone()
+    }
+
+    fn answered(&self, method: &str, path: &str, body: &str) -> io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{body}",
             body.len()
-        )
-        .expect("the driver reads");
-        let answer = answer(&mut BufReader::new(stream));
-        let json: Json = serde_json::from_str(&answer).expect("the driver answers in JSON");
-        assert!(json["value"].get("error").is_none(), "{method} {path}: {json}");
-        json["value"].clone()
+        )?;
+        answer(&mut BufReader::new(stream))
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            self.ask("DELETE", &format!("/session/{}", self.session), json!({}));
-        }
+        // The browser ends with its session, also after a test that failed.
+        let _ = self.answered("DELETE", &format!("/session/{}", self.session), "{}");
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }
 
 /// The body of an answer, whose length the driver always says.
-fn answer(stream: &mut impl BufRead) -> String {
+fn answer(stream: &mut impl BufRead) -> io::Result<String> {
     let mut length = 0;
     loop {
         let mut line = String::new();
-        stream.read_line(&mut line).expect("the driver answers");
+        stream.read_line(&mut line)?;
         if line.trim().is_empty() {
             break;
         }
@@ -140,8 +141,8 @@ fn answer(stream: &mut impl BufRead) -> String {
         }
     }
     let mut body = vec![0; length];
-    stream.read_exact(&mut body).expect("the driver answers");
-    String::from_utf8(body).expect("the driver answers in UTF-8")
+    stream.read_exact(&mut body)?;
+    String::from_utf8(body).map_err(io::Error::other)
 }
 
 /// The path of a program; `None` if it is not installed.
