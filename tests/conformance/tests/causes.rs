@@ -31,7 +31,10 @@ fn explained_in(world: &World, outcome: &PlanOutcome, address: &str) -> String {
         workspace: "default".into(),
     };
     analyze(&inputs, |analysis| match address {
-        "" => render::causes_overview(&analysis.explain_changes(), &Style::PLAIN),
+        // The heading keeps the indentation of the symbols.
+        "" => {
+            format!("Why:\n{}", render::causes_overview(&analysis.explain_changes(), &Style::PLAIN))
+        }
         address => match analysis.explain(address) {
             Ok(findings) => render::causes(&findings, &Style::PLAIN),
             Err(unknown) => format!("{unknown:?}\n"),

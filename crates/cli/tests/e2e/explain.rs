@@ -167,15 +167,21 @@ fn planned_at(editor: &mut editor::Editor, word: &str) -> String {
     text.split_once("\n---\n").map(|(_, planned)| planned.to_owned()).unwrap_or_default()
 }
 
-fn connected(bench: &Bench) -> editor::Editor {
-    let mut child = bench.mayfly(".", ["lsp"]).spawn();
-    let from_server = child.stdout.take().expect("is piped");
-    let to_server = child.stdin.take().expect("is piped");
+/// A language server with a connected editor.
+struct Connected {
+    editor: editor::Editor,
+    server: std::process::Child,
+}
+
+fn connected(bench: &Bench) -> Connected {
+    let mut server = bench.mayfly(".", ["lsp"]).spawn();
+    let from_server = server.stdout.take().expect("is piped");
+    let to_server = server.stdin.take().expect("is piped");
     let capabilities = editor::usual_capabilities();
     let mut editor =
         editor::Editor::connect(from_server, to_server, &bench.path("."), capabilities);
     editor.open_file("main.tf");
-    editor
+    Connected { editor, server }
 }
 
 #[test]
@@ -183,7 +189,7 @@ fn hover_shows_the_causes_of_the_last_plan() {
     let bench = released();
     bench.write(".terraform/keep", "");
     bench.mayfly(".", ["plan"]).succeeds();
-    let mut editor = connected(&bench);
+    let Connected { mut editor, mut server } = connected(&bench);
     let header = planned_at(&mut editor, "\"web\"");
     assert!(header.contains("At the last plan ("), "{header}");
     assert!(
@@ -211,4 +217,5 @@ fn hover_shows_the_causes_of_the_last_plan() {
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     assert_eq!(planned_at(&mut editor, "\"web\""), "", "an apply removes the record");
     editor.leave();
+    assert!(server.wait().expect("can be waited for").success());
 }

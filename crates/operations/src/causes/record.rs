@@ -4,11 +4,7 @@
 //! **Invariant:** a record that is damaged, too large or of another version counts as missing. A failure to write one
 //! is ignored, because only hovers lack it then.
 
-use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{fs::File, io::Read, path::Path};
 
 use causes::{Analysis, Finding};
 use db::Sources;
@@ -152,7 +148,7 @@ fn lines_of(entry: &Json, argument: Option<&str>) -> Option<Vec<String>> {
     Some([heading].into_iter().chain(of_cause).collect())
 }
 
-fn read_record(path: &PathBuf) -> Option<Json> {
+fn read_record(path: &Path) -> Option<Json> {
     let file = open_file(path)?;
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;

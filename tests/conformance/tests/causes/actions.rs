@@ -62,9 +62,10 @@ fn overview_has_one_line_for_each_change() {
         &RELEASES.replace("v1", "v2"),
         "",
         expect![[r#"
-          ~ terraform_data.dns  input is known only after apply <- local.image is "v2" (and 1 more)  main.tf:3
-        -/+ terraform_data.web  triggers_replace changes from "v1" to "v2", which forces replacement <- local.image is "v2"  main.tf:3
-    "#]],
+            Why:
+              ~ terraform_data.dns  input is known only after apply <- local.image is "v2" (and 1 more)  main.tf:3
+            -/+ terraform_data.web  triggers_replace changes from "v1" to "v2", which forces replacement <- local.image is "v2"  main.tf:3
+        "#]],
     );
 }
 
@@ -152,6 +153,7 @@ fn changed_repetition_is_a_cause() {
         "resource \"terraform_data\" \"web\" {\n  count = 1\n}\n",
         "",
         expect![[r#"
+            Why:
               + terraform_data.web[0]    count of terraform_data.web is 1, which includes the index 0  main.tf:2
               - terraform_data.web["a"]  it has a key that does not fit to the count or for_each of its block  main.tf:1
         "#]],
@@ -181,6 +183,7 @@ resource "terraform_data" "c" {
 "#,
         "",
         expect![[r#"
+            Why:
               . terraform_data.a  it is ended by a removed block with destroy = false  main.tf:1
                 terraform_data.c  it moves from terraform_data.b  main.tf:9
         "#]],
@@ -208,6 +211,7 @@ resource "terraform_data" "a" {
         "module \"net\" {\n  source = \"./net\"\n  count  = 1\n}\n",
         "",
         expect![[r#"
+            Why:
               - module.net[1].terraform_data.a  count of module.net is 1, which does not include the index 1  main.tf:3
               - module.old.terraform_data.a     module.old is not called
         "#]],

@@ -212,6 +212,7 @@ resource "terraform_data" "a" {
     beside.state = world.state.clone();
     beside.apply();
     expect![[r#"
+        Why:
           ~ playground_parameter.p  value changes from (sensitive value) to (sensitive value) <- value was changed outside of Mayfly from (sensitive value) to (sensitive value) (and 1 more)  main.tf:4
           ~ terraform_data.a        input is known only after apply <- playground_parameter.p.value was changed outside of Mayfly from (sensitive value) to (sensitive value) (and 1 more)  main.tf:4
     "#]].assert_eq(&explained(&mut world, ""));

@@ -72,9 +72,9 @@ fn show(session: &CommandSession, args: &ExplainArgs, inputs: &Inputs<'_>) -> Re
     Ok(())
 }
 
-fn answer(analysis: &Analysis<'_>, subject: Option<&str>) -> Result<Vec<Finding>, Diagnostic> {
+fn answer(analysis: &Analysis<'_>, subject: Option<&str>) -> Result<Vec<Finding>, Failure> {
     match subject {
-        Some(subject) => analysis.explain(subject).map_err(|it| unknown(&it)),
+        Some(subject) => analysis.explain(subject).map_err(|it| unknown(&it).into()),
         None => Ok(analysis.explain_changes()),
     }
 }
