@@ -85,10 +85,12 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     let before = session.locks()?;
     let mut module_locks = before.modules.clone();
     if options.get {
+        let tests = test::tested_modules(session, &options.test_directory);
         let options = ModuleOptions {
             upgrade: options.upgrade,
             is_lockfile_readonly: options.is_lockfile_readonly,
             is_announced: true,
+            tests: &tests,
         };
         (project, module_locks) = install::install(session, options, &before)?;
     }
@@ -140,8 +142,11 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Installs the modules that the configuration calls, and locks their packages. `upgrade` selects the newest ones. The
-/// modules of test files are local, so nothing is installed for them; errors in the files are reported.
+/// Installs the modules that the configuration and its test files call, and locks their packages. `upgrade` selects the
+/// newest ones.
+///
+/// # Errors
+/// The reason why nothing is installed, such as errors in test files.
 pub fn get(session: &Session, upgrade: bool, test_directory: &Path) -> Result<(), Failure> {
     let (problems, sources) = test::problems(session, test_directory);
     if problems.iter().any(Diagnostic::is_error) {
@@ -152,7 +157,9 @@ pub fn get(session: &Session, upgrade: bool, test_directory: &Path) -> Result<()
         return Err(failure);
     }
     let before = session.locks()?;
-    let options = ModuleOptions { upgrade, is_lockfile_readonly: false, is_announced: false };
+    let tests = test::tested_modules(session, test_directory);
+    let options =
+        ModuleOptions { upgrade, is_lockfile_readonly: false, is_announced: false, tests: &tests };
     let (_, modules) = install::install(session, options, &before)?;
     let after = Locks { modules, ..before.clone() };
     write_locks(session, false, &before, &after)

@@ -86,7 +86,7 @@ fn of_test(
     let mut runs = BTreeMap::new();
     for (_, run) in file.runs() {
         let source = run.module.as_ref().and_then(|it| it.source.as_ref());
-        if let Some(project) = source.and_then(|it| test::local_module(session, it).ok()) {
+        if let Some(project) = source.and_then(|it| test::tested_module(session, it).ok()) {
             let required = of_project(&project, &project.program())?;
             runs.insert(run.name.clone(), required);
         }

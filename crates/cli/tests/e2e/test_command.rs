@@ -2,7 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::bench::Bench;
+use crate::{
+    bench::Bench,
+    tofu::{Program, programs},
+};
 
 const MAIN: &str = r#"
 variable "x" {
@@ -525,4 +528,50 @@ resource "playground_parameter" "a" {
     bench.mayfly(".", ["test"]).succeeds().shows(&["Success! 1 passed, 0 failed."]);
     assert!(!bench.path("errored_test.tfstate").exists());
     bench.mayfly(".", ["plan"]).fails().shows(&["Missing key"]);
+}
+
+#[test]
+fn module_of_a_run_may_come_from_a_package() {
+    for program in programs() {
+        let bench = Bench::with_main(MAIN);
+        let inner = "module \"inner\" {\n  source = \"./inner\"\n}\noutput \"o\" {\n  value = module.inner.o\n}\n";
+        bench.write("../package/setup/main.tf", inner);
+        bench.write("../package/setup/inner/main.tf", "output \"o\" {\n  value = \"inner\"\n}\n");
+        let package = bench.root().join("package").display().to_string();
+        let test = format!(
+            "run \"setup\" {{\n  module {{\n    source = \"{package}//setup\"\n  }}\n  assert {{\n    condition     = \
+             output.o == \"inner\"\n    error_message = \"wrong\"\n  }}\n}}\nrun \"main\" {{\n  variables {{\n    x = \
+             run.setup.o\n  }}\n  assert {{\n    condition     = output.o == \"inner\"\n    error_message = \
+             \"wrong\"\n  }}\n}}\n"
+        );
+        bench.write("tests/main.tftest.hcl", &test);
+        program
+            .run(&bench, ".", ["init", "-input=false"])
+            .succeeds()
+            .shows(&["test.tests.main.setup in"]);
+        let ended = program.run(&bench, ".", ["test"]).succeeds();
+        ended.shows(&["Success! 2 passed, 0 failed."]);
+        let manifest =
+            String::from_utf8(bench.read(".terraform/modules/modules.json")).expect("is text");
+        for key in ["\"test.tests.main.setup\"", "\"test.tests.main.setup.inner\""] {
+            assert!(manifest.contains(key), "{}: {manifest}", program.name());
+        }
+        if matches!(program, Program::Mayfly) {
+            bench.write("../package/setup/main.tf", "output \"o\" {\n  value = \"changed\"\n}\n");
+            // The lock file pins the package, so its installed copy stays.
+            bench.mayfly(".", ["get"]).succeeds();
+            bench.mayfly(".", ["test"]).succeeds();
+        }
+    }
+}
+
+#[test]
+fn package_of_a_run_must_be_installed() {
+    let bench = bench("");
+    bench.write(
+        "main.tftest.hcl",
+        "run \"setup\" {\n  module {\n    source = \"/nowhere/package\"\n  }\n}\n",
+    );
+    bench.mayfly(".", ["test"]).fails().shows(&["Module not installed", "mayfly init"]);
+    bench.mayfly(".", ["init"]).fails().shows(&["run \"setup\" of main.tftest.hcl"]);
 }

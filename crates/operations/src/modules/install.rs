@@ -19,7 +19,9 @@ use packages::{
 };
 use project::{Manifest, Project, UnsetProject};
 
-use super::{locked_address, verify::listed, write_manifest};
+use super::{
+    TestedModule, TestedProgram, locked_address, module_project, verify::listed, write_manifest,
+};
 use crate::{
     session::{self, Failure, Session},
     view::Notice,
@@ -27,13 +29,15 @@ use crate::{
 
 /// The options of an installation of modules.
 #[derive(Clone, Copy)]
-pub(crate) struct ModuleOptions {
+pub(crate) struct ModuleOptions<'a> {
     /// True if the newest versions are selected.
     pub(crate) upgrade: bool,
     /// True if the lock file must not change.
     pub(crate) is_lockfile_readonly: bool,
     /// True if the start of the installation is shown, as one of several steps.
     pub(crate) is_announced: bool,
+    /// The modules that only runs of test files need.
+    pub(crate) tests: &'a [TestedModule],
 }
 
 /// Installs the modules that a configuration calls. Returns the configuration with all of its modules, and the
@@ -44,10 +48,10 @@ pub(crate) struct ModuleOptions {
 /// modules then stay unchanged.
 pub(crate) fn install(
     session: &Session,
-    options: ModuleOptions,
+    options: ModuleOptions<'_>,
     locks: &Locks,
 ) -> Result<(UnsetProject, BTreeMap<String, ModuleLock>), Failure> {
-    let ModuleOptions { upgrade, is_lockfile_readonly: readonly, is_announced } = options;
+    let ModuleOptions { upgrade, is_lockfile_readonly: readonly, is_announced, tests } = options;
     let target = session.modules_dir();
     let git =
         Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
@@ -67,6 +71,7 @@ pub(crate) fn install(
         // Without an announcement, it counts as made.
         is_announced: !is_announced,
         upgrade,
+        tests,
     };
     let mut project = installation.run()?;
     if let Some(failure) = session::broken(&project) {
@@ -79,11 +84,18 @@ pub(crate) fn install(
     if program.modules.len() > 1 {
         installation.announce();
     }
-    write_manifest(session, &program, &installation.before, upgrade)?;
+    let tested = installation.tested()?;
+    write_manifest(session, &program, &tested, &installation.before, upgrade)?;
     session.runtime.block_on(installation.installer.remove_others());
     let locked = installation.installer.locks().clone();
     report_upgrades(session, locks, &locked);
     Ok((project, locked))
+}
+
+/// The package of a test run.
+struct TestStep {
+    source: ModuleSource,
+    name: String,
 }
 
 struct Installation<'a> {
@@ -101,6 +113,7 @@ struct Installation<'a> {
     failed: BTreeSet<String>,
     is_announced: bool,
     upgrade: bool,
+    tests: &'a [TestedModule],
 }
 
 /// A step that a call of a module needs.
@@ -132,6 +145,9 @@ impl Installation<'_> {
                 }
             }
             self.take(&project, steps);
+            for module in self.tests {
+                self.follow_tested(&project, module)?;
+            }
             if !self.problems.is_empty() {
                 let problems = std::mem::take(&mut self.problems);
                 return Err(Failure::Diagnostics(problems, project.program().sources));
@@ -140,6 +156,89 @@ impl Installation<'_> {
                 return Ok(project);
             }
         }
+    }
+
+    /// Installs the module of a test run, and follows its calls once it is in place.
+    fn follow_tested(&mut self, main: &Project, module: &TestedModule) -> Result<(), Failure> {
+        let call = module.call();
+        let dir = match self.directory_of(module) {
+            Some(dir) => dir,
+            None => {
+                // The test reports an invalid source address.
+                let Ok(source) = ModuleSource::parse(&module.source) else { return Ok(()) };
+                let address = source.package.to_string();
+                if self.failed.contains(&address) {
+                    return Ok(());
+                }
+                let step = TestStep { source, name: module.key.clone() };
+                match self.install_tested(&step, &call) {
+                    Ok(dir) => dir,
+                    Err(problem) => {
+                        let detail = format!(
+                            "{}\n\nThe module is needed by the run {:?} of {}.",
+                            problem.detail, module.run, module.file
+                        );
+                        self.failed.insert(address);
+                        self.problems.push(Diagnostic { detail, ..*problem });
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        if *dir == **main.root().path(main.db()) {
+            return Ok(());
+        }
+        self.keys.entry(dir.clone()).or_insert_with(|| module.key.clone());
+        // A directory that does not exist is reported by the test.
+        let Ok(project) = module_project(self.session, &dir, self.manifest.clone()) else {
+            return Ok(());
+        };
+        let mut steps = Vec::new();
+        for directory in hir::reachable(project.db(), project.workspace()) {
+            for call in sourced_calls(project.db(), project.workspace(), directory) {
+                steps.extend(self.follow(&project, directory, call));
+            }
+        }
+        self.take(&project, steps);
+        Ok(())
+    }
+
+    /// The directory of the module of a test run. `None` if its package is not installed yet.
+    fn directory_of(&self, module: &TestedModule) -> Option<Arc<str>> {
+        if is_local_source(&module.source) {
+            return Some(local_module_directory(".", &module.source));
+        }
+        let known = self.manifest.get(&module.call())?;
+        known.iter().find(|it| it.is_of(&module.source)).map(|it| it.dir.clone())
+    }
+
+    fn install_tested(
+        &mut self,
+        step: &TestStep,
+        call: &CallKey,
+    ) -> Result<Arc<str>, Box<Diagnostic>> {
+        let TestStep { source, name } = step;
+        let wanted = [WantedModule { package: source.package.clone(), name: name.clone() }];
+        let error = self.fetch(&wanted).remove(&source.package.to_string());
+        let dir = self.installed(source, call, error)?;
+        let version = self.version_in(&dir).map(values::Str::from);
+        let installed =
+            InstalledModule { source: source.to_string().into(), version, dir: dir.clone() };
+        self.manifest.entry(call.clone()).or_default().push(installed);
+        Ok(dir)
+    }
+
+    /// The modules of test runs with the modules that they call, for the manifest.
+    fn tested(&self) -> Result<Vec<TestedProgram>, Failure> {
+        let mut programs = Vec::new();
+        for module in self.tests {
+            let Some(dir) = self.directory_of(module) else { continue };
+            let project = module_project(self.session, &dir, self.manifest.clone());
+            let Ok(project) = project else { continue };
+            let (key, source) = (module.key.clone(), module.source.clone());
+            programs.push(TestedProgram { key, source, program: project.program() });
+        }
+        Ok(programs)
     }
 
     fn known(&self) -> usize {
@@ -222,6 +321,11 @@ impl Installation<'_> {
             Step::Refuse(_) => None,
         });
         let wanted: Vec<_> = wanted.collect();
+        self.fetch(&wanted)
+    }
+
+    /// Installs packages. Returns the errors by the address of the package.
+    fn fetch(&mut self, wanted: &[WantedModule]) -> BTreeMap<String, ModuleInstallError> {
         if wanted.is_empty() {
             return BTreeMap::new();
         }
@@ -232,7 +336,7 @@ impl Installation<'_> {
             let WantedModule { package, name } = wanted;
             session.view.notice(&Notice::DownloadingModule { package, call: name, again });
         };
-        session.runtime.block_on(self.installer.install(&wanted, &mut shown))
+        session.runtime.block_on(self.installer.install(wanted, &mut shown))
     }
 
     /// Reports a local source that leads out of the module package of its caller.

@@ -5,16 +5,23 @@ pub(crate) mod install;
 pub mod verify;
 pub mod writes;
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use addr::{Getter, ModulePackage, ModuleSource};
 use db::{Diagnostic, Summary, system::normalize};
 use hir::{
-    ModulePath, Program, item::Item, module_calls::declared_calls, workspace::is_local_source,
+    ModulePath, Program,
+    item::Item,
+    module_calls::declared_calls,
+    workspace::{CallKey, is_local_source},
 };
 use packages::{ModuleManifest, ModuleRecord};
-
-use project::Manifest;
+use project::{Manifest, Project, UnsetProject};
+use values::Str;
 
 use crate::{
     session::{self, Failure, Session},
@@ -71,15 +78,63 @@ pub struct SingleModule {
     pub calls: Vec<Arc<Item>>,
 }
 
+/// A module that only runs of a test file need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TestedModule {
+    /// The key in the manifest: `test`, the path of the file without its ending, and the run, with dots between them.
+    pub(crate) key: String,
+    /// The source address.
+    pub(crate) source: Str,
+    /// The path of the test file.
+    pub(crate) file: Arc<str>,
+    /// The name of the run.
+    pub(crate) run: Str,
+}
+
+impl TestedModule {
+    /// The call in the manifest by which the module is found. No call in a configuration has a name with dots.
+    fn call(&self) -> CallKey {
+        CallKey { caller: ".".into(), name: self.key.as_str().into() }
+    }
+}
+
+/// The module of a test run with the modules that it calls.
+struct TestedProgram {
+    key: String,
+    source: Str,
+    program: Program,
+}
+
+/// Reads the files of a module in a directory, and of the modules that it calls.
+pub(crate) fn module_project(
+    session: &Session,
+    directory: &str,
+    manifest: Manifest,
+) -> std::io::Result<UnsetProject> {
+    let (system, base) = (Arc::clone(&session.system), PathBuf::from("."));
+    let mut project = Project::load_module(system, base, directory, manifest)?;
+    session.set_plain_values(&mut project);
+    Ok(project)
+}
+
 /// Writes the module manifest in the format of other tools, and lists the new modules. With `upgrade`, all modules
 /// are listed.
 fn write_manifest(
     session: &Session,
     program: &Program,
+    tested: &[TestedProgram],
     before: &ModuleManifest,
     upgrade: bool,
 ) -> Result<(), Failure> {
-    let paths = paths(program)?;
+    let mut paths = paths(program)?;
+    for module in tested {
+        paths.extend(self::paths(&module.program)?.into_iter().map(
+            |path| match path.key.is_empty() {
+                true => ModulePath { key: module.key.clone(), source: &module.source, ..path },
+                false => ModulePath { key: format!("{}.{}", module.key, path.key), ..path },
+            },
+        ));
+    }
     let manifest = manifest(&paths, before);
     let is_news = |path: &&ModulePath<'_>| {
         upgrade || before.modules.get(&path.key) != manifest.modules.get(&path.key)

@@ -30,7 +30,7 @@ use state::{Plan, State};
 use crate::variables::flag::VarFlag;
 
 pub use suite::{Suite, add_requirements, load, problems};
-pub(crate) use suite::{local_module, read};
+pub(crate) use suite::{read, tested_module, tested_modules};
 
 /// The options of `test`.
 #[derive(Clone)]

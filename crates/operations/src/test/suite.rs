@@ -8,7 +8,7 @@ use std::{
 };
 
 use ::values::Str;
-use addr::{ProviderSource, VersionConstraint};
+use addr::{ModuleSource, ProviderSource, VersionConstraint};
 use db::{Diagnostic, Rule, Severity, Sources, Summary};
 use hir::{
     Program,
@@ -16,11 +16,11 @@ use hir::{
     workspace::is_local_source,
 };
 
-use project::{Project, UnsetProject};
+use project::UnsetProject;
 
 use crate::{
     located::ProviderExecutables,
-    modules::verify::verify,
+    modules::{TestedModule, module_project, verify::verify},
     session::{Failure, LockSource, LockedVersions, Session, loading::Loaded},
     test::TestOptions,
     variables::{self, flag::VarFlag},
@@ -84,7 +84,7 @@ pub fn add_requirements(
     let sources = runs.filter_map(|(_, run)| run.module.as_ref()?.source.clone());
     let sources: BTreeSet<Str> = sources.collect();
     for source in sources {
-        let Ok(project) = local_module(session, &source) else { continue };
+        let Ok(project) = tested_module(session, &source) else { continue };
         for (provider, constraint) in session.requirements(&project, None) {
             let all = requirements.entry(provider).or_insert_with(VersionConstraint::any);
             *all = all.clone().and(&constraint);
@@ -183,7 +183,7 @@ fn other_module(session: &Session, source: &Str, flags: &[VarFlag]) -> Loading {
             first.unwrap_or_else(|| not_loaded(format!("The module {source:?} cannot be loaded."))),
         )
     };
-    let project = local_module(session, source)?;
+    let project = tested_module(session, source)?;
     let locks = session.locks().map_err(failed)?;
     let locks = LockedVersions { locks: &locks, source: LockSource::Directory };
     let loaded = session.finish(project, None, flags, locks).map_err(failed)?;
@@ -194,29 +194,61 @@ fn not_loaded(reason: String) -> Diagnostic {
     Diagnostic::new(Summary::TEST_MODULE_NOT_LOADED, reason)
 }
 
-/// Reads the files of a module in a local directory, and of the modules that it calls.
-pub(crate) fn local_module(
+/// Reads the files of the module of a run, and of the modules that it calls.
+pub(crate) fn tested_module(
     session: &Session,
     source: &Str,
 ) -> Result<UnsetProject, Box<Diagnostic>> {
-    if !is_local_source(source) {
-        return Err(Box::new(not_loaded(format!(
-            "The module {source:?} is not in a local directory. This version of Mayfly does not \
-             install modules that only tests use: write a local module that calls it, and name \
-             that one here."
-        ))));
-    }
-    let path = db::system::normalize(Path::new(&**source));
-    let path = path.to_string_lossy();
+    let directory = match is_local_source(source) {
+        true => db::system::normalize(Path::new(&**source)).to_string_lossy().into_owned(),
+        false => installed_directory(session, source)?,
+    };
     let manifest = session.installed_modules().unwrap_or_default();
-    let (system, base) = (Arc::clone(&session.system), PathBuf::from("."));
-    let project = Project::load_module(system, base, &path, manifest);
-    let mut project = project.map_err(|error| {
+    module_project(session, &directory, manifest).map_err(|error| {
         let reason = format!("The directory of the module {source:?} cannot be read: {error}.");
         Box::new(not_loaded(reason))
+    })
+}
+
+/// The directory in which `init` installed a module that only tests use.
+fn installed_directory(session: &Session, source: &Str) -> Result<String, Box<Diagnostic>> {
+    let wanted = ModuleSource::parse(source).map_err(|_| {
+        Box::new(not_loaded(format!("The source {source:?} is not the address of a module.")))
     })?;
-    session.set_plain_values(&mut project);
-    Ok(project)
+    let manifest = session.read_manifest().unwrap_or_default();
+    let of_tests = manifest.modules.into_iter().filter(|it| it.0.starts_with(KEY_OF_TESTS));
+    let is_wanted =
+        |it: &str| ModuleSource::parse(it).is_ok_and(|it| it.to_string() == wanted.to_string());
+    let mut found = of_tests.filter(|(_, it)| !it.dir.is_empty() && is_wanted(&it.source));
+    found.next().map(|(_, it)| it.dir).ok_or_else(|| {
+        let reason = format!(
+            "The module {source:?} is not installed. Run \"mayfly init\" to install the modules \
+             that test files use."
+        );
+        Box::new(not_loaded(reason))
+    })
+}
+
+/// The beginning of the keys of modules that only tests use.
+const KEY_OF_TESTS: &str = "test.";
+
+/// The modules of the runs of all test files, for `init`.
+pub(crate) fn tested_modules(session: &Session, directory: &Path) -> Vec<TestedModule> {
+    let mut modules = Vec::new();
+    for file in read(session, directory) {
+        let path = file.path.split(".tftest.").next().unwrap_or_default();
+        let path = path.split(".tofutest.").next().unwrap_or_default();
+        let path = path.strip_prefix("./").unwrap_or(path).replace('/', ".");
+        for (_, run) in file.runs() {
+            let Some(source) = run.module.as_ref().and_then(|it| it.source.clone()) else {
+                continue;
+            };
+            let (file, run) = (Arc::clone(&file.path), run.name.clone());
+            let key = format!("{KEY_OF_TESTS}{path}.{run}");
+            modules.push(TestedModule { key, source, file, run });
+        }
+    }
+    modules
 }
 
 /// Analyses a loaded module.
