@@ -18,8 +18,8 @@ enum Values {
     Outputs,
     /// Names of variables, each with "=".
     Variables,
-    /// Ids of diagnostics.
-    Diagnostics,
+    /// Addresses, as for targets, and ids of diagnostics.
+    Explained,
     /// Files and directories.
     Files,
     /// Directories.
@@ -158,7 +158,10 @@ fn values_of(argument: &Arg, path: &[&str], typed: &str, names: &mut Names) -> V
         Some(Values::Workspaces) => names.workspaces(),
         Some(Values::Outputs) => names.outputs(),
         Some(Values::Variables) => names.variables(),
-        Some(Values::Diagnostics) => db::Rule::ALL.iter().map(ToString::to_string).collect(),
+        Some(Values::Explained) => {
+            let rules = db::Rule::ALL.iter().map(ToString::to_string);
+            names.targets().into_iter().chain(rules).collect()
+        }
         Some(Values::Files) => names.files(typed, false),
         Some(Values::Directories) => names.files(typed, true),
     }
@@ -173,7 +176,7 @@ fn kind(name: &str, is_flag: bool, path: &[&str]) -> Option<Values> {
         "NAME" if ["workspace", "env"].contains(&command) => Values::Workspaces,
         "NAME" if command == "output" => Values::Outputs,
         "NAME=VALUE" => Values::Variables,
-        "ID" if command == "explain" => Values::Diagnostics,
+        "ADDRESS|ID" => Values::Explained,
         "DIR" => Values::Directories,
         "FILE" | "PATH" | "PLAN" | "TARGET" | "ARGUMENT|FILE" => Values::Files,
         _ => return None,

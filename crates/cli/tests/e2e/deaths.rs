@@ -333,7 +333,7 @@ resource "terraform_data" "command" {
     let next = bench.mayfly(".", ["plan"]).succeeds();
     next.shows(&["Processes of an earlier run were ended", "local-exec"]);
     assert_none_is_left(&bench, "after the next run");
-    assert!(!bench.path(".terraform").exists(), "nothing was to be kept there");
+    assert!(!bench.path(".terraform/processes").exists(), "nothing was to be kept there");
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Remark {
 
 /// The remarks. The first one that is about a row is the remark of the row.
 pub(super) const REMARKS: &[Remark] = &[
-    on(&["explain"], &["*"], "shows the page of an error or a warning"),
+    on(&["explain"], &["*"], "explains the changes of a plan, an error or a warning"),
     on(&["lsp", "serve"], &["*"], "the language server"),
     on(&["completion"], &["*"], "prints the completion script for a shell"),
     on(&["watch"], &["*"], "plans again after every change of a file"),
@@ -45,9 +45,10 @@ pub(super) const REMARKS: &[Remark] = &[
         &["ignore-remote-version"],
         "no effect in Mayfly: only the backends `remote` and `cloud` compare versions",
     ),
+    on(&["plan", "show"], &["html"], "the plan as a page for a pull request"),
+    on(&["plan"], &["since"], "the changes since a revision of the repository"),
     on(&["console"], &["json"], "refused by both: use `-json-into`"),
     on(&["version"], &["json-into"], "writes the document of `-json`"),
-    on(&["get"], &["test-directory"], "modules that only tests use are local in Mayfly"),
     on(&["graph"], &["module-depth"], "ignored by both"),
 ];
 
