@@ -609,7 +609,10 @@ impl GrpcProvider {
                 );
                 Err(shortened(self.clean(&text)))
             }
-            Err(failure) => Err(shortened(self.clean(&failure.texts(&self.listener.name).1))),
+            Err(failure) => {
+                let plugin = format!("provider {}", self.listener.name);
+                Err(shortened(self.clean(&failure.texts(&plugin).1)))
+            }
         }
     }
 }
