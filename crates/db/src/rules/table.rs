@@ -402,7 +402,7 @@ language::language! { rules
             variables_file_fault(words) Error "{words}" as "Invalid operand";
         JsonApproval "json-approval": JSON_APPROVAL Error "Plan file or auto-approve required";
         JsonRequired "json-required": JSON_REQUIRED Error "The -json flag is required";
-        Login "login":
+        FailedLogin "failed-login":
             LOGIN_INPUT Error "Login is an interactive command", INVALID_HOST Error "Invalid hostname",
             service_discovery(host) Error "Service discovery failed for {host}",
             configured_credentials(host) Error "Credentials for {host} are manually configured",
