@@ -120,12 +120,7 @@ impl<'a> Search<'_, 'a> {
             true => format!("output.{name}{}", path_text(steps)),
             false => format!("{}.{name}{}", module.instance, path_text(steps)),
         };
-        let by_declaration = match interest {
-            Interest::Sensitive => output.sensitive.then_some(Fact::DeclaredSensitive),
-            Interest::Ephemeral => output.ephemeral.then_some(Fact::DeclaredEphemeral),
-            _ => None,
-        };
-        if let Some(fact) = by_declaration {
+        if let Some(fact) = interest.by_declaration(output.sensitive, output.ephemeral) {
             self.begins(&subject, interest);
             return Some(Finding::root(subject, fact, self.header(entry)));
         }

@@ -39,6 +39,17 @@ pub(crate) enum Interest {
     Ephemeral,
 }
 
+impl Interest {
+    /// The fact that a declaration gives the mark which is asked for. `None` if it does not.
+    pub(crate) fn by_declaration(self, is_sensitive: bool, is_ephemeral: bool) -> Option<Fact> {
+        match self {
+            Interest::Sensitive => is_sensitive.then_some(Fact::DeclaredSensitive),
+            Interest::Ephemeral => is_ephemeral.then_some(Fact::DeclaredEphemeral),
+            _ => None,
+        }
+    }
+}
+
 /// A value before and after the plan.
 #[derive(Clone)]
 pub(crate) struct Pair {
@@ -148,6 +159,15 @@ impl<'s, 'a> Search<'s, 'a> {
         if is_secret && self.visibility == Visibility::Shown {
             self.visibility = Visibility::Sensitive;
         }
+    }
+
+    /// Follows something with the values hidden that a pair makes secret.
+    fn hiding<T>(&mut self, pair: &Pair, follow: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.visibility;
+        self.hide(pair);
+        let found = follow(self);
+        self.visibility = outer;
+        found
     }
 
     /// Counts a finding. Returns false if the answer is full or too deep, or has the finding already.
@@ -276,10 +296,7 @@ impl<'s, 'a> Search<'s, 'a> {
         if !self.begins(&subject, interest) {
             return Finding { fact: Fact::Seen, ..finding };
         }
-        let outer = self.visibility;
-        self.hide(&pair);
-        let causes = self.of_expr(site, expr, steps, interest);
-        self.visibility = outer;
+        let causes = self.hiding(&pair, |search| search.of_expr(site, expr, steps, interest));
         finding.because_of(causes)
     }
 
@@ -308,12 +325,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let entry = module.module().variables.get(name)?;
         let subject = module.name(format_args!("var.{name}{}", path_text(steps)));
         let declared = entry.variable();
-        let by_declaration = match interest {
-            Interest::Sensitive => declared.sensitive.then_some(Fact::DeclaredSensitive),
-            Interest::Ephemeral => declared.ephemeral.then_some(Fact::DeclaredEphemeral),
-            _ => None,
-        };
-        if let Some(fact) = by_declaration {
+        if let Some(fact) = interest.by_declaration(declared.sensitive, declared.ephemeral) {
             self.begins(&subject, interest);
             return Some(Finding::root(subject, fact, self.header(entry)));
         }
@@ -324,11 +336,9 @@ impl<'s, 'a> Search<'s, 'a> {
         {
             let site = Site { module: caller, entry: call, key: step.key.clone() };
             let pair = self.reference_pair(module, &Ref::Variable(name.clone())).part(steps);
-            let outer = self.visibility;
-            self.hide(&pair);
+            let argument = Sited { site: &site, expr: input.value };
             let found =
-                self.of_named(subject, Sited { site: &site, expr: input.value }, steps, interest);
-            self.visibility = outer;
+                self.hiding(&pair, |search| search.of_named(subject, argument, steps, interest));
             // The variable may convert the argument, and hide it.
             let fact = match found.fact {
                 Fact::Seen => Fact::Seen,
@@ -440,10 +450,7 @@ impl<'s, 'a> Search<'s, 'a> {
         if !self.begins(&seen, interest) {
             return Some(Finding { fact: Fact::Seen, ..finding });
         }
-        let outer = self.visibility;
-        self.hide(&pair);
-        let causes = self.of_expr(site, expr, &steps, interest);
-        self.visibility = outer;
+        let causes = self.hiding(&pair, |search| search.of_expr(site, expr, &steps, interest));
         Some(finding.because_of(causes))
     }
 

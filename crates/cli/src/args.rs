@@ -26,10 +26,10 @@ pub(crate) use providers::{
     ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
 };
 pub(crate) use refresh::RefreshArgs;
-pub(crate) use shared::{DeprecationScope, StateArgs, VarArgs, ViewArgs};
+pub(crate) use shared::{DeprecationScope, LockArgs, StateArgs, TargetArgs, VarArgs, ViewArgs};
 pub(crate) use state::{
-    LockArgs, MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand,
-    StateListArgs, StateShowArgs, TaintArgs,
+    MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand, StateListArgs,
+    StateShowArgs, TaintArgs,
 };
 pub(crate) use test::TestArgs;
 pub(crate) use workspace::{
@@ -205,19 +205,8 @@ pub(crate) struct OperationArgs {
     /// Create objects again whose earlier creation was never confirmed by the provider. They may exist twice then.
     #[arg(long)]
     pub(crate) retry_uncertain: bool,
-    /// Limit the operation to this module, resource or instance and its dependencies. May be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) target: Vec<String>,
-    /// Like -target, for the addresses in a file, one per line. Lines that begin with "#" are comments. May be
-    /// repeated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) target_file: Vec<PathBuf>,
-    /// Exclude this module, resource or instance and its dependents from the operation. May be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) exclude: Vec<String>,
-    /// Like -exclude, for the addresses in a file. May be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) exclude_file: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) targets: TargetArgs,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,

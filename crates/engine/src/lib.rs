@@ -7,8 +7,8 @@
 //! `src/provisioner.rs` (with [`Machines`] for SSH) and `src/function_calls.rs`, one for each kind of work.
 //! `src/imports` finds what `import` blocks ask for, `src/doubles` stands for what tests mock and override, and
 //! `src/relevance` finds the attributes that the changes of a plan follow from, `src/outline` is the graph for
-//! drawings. [`Planner`] plans again after each edit. `tests/engine` runs text configurations against a provider in
-//! memory.
+//! drawings, and [`Snapshot`] evaluates expressions beside a plan. [`Planner`] plans again after each edit.
+//! `tests/engine` runs text configurations against a provider in memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐

@@ -25,6 +25,7 @@
 pub mod analysis;
 pub mod backends;
 pub(crate) mod build;
+pub mod components;
 pub mod content;
 pub mod destroy_time;
 pub mod diagnostics;

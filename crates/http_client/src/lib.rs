@@ -1,5 +1,5 @@
-//! The HTTP client that everything in Mayfly shares: modules and, when they speak HTTP, registries, mirrors and
-//! backends.
+//! The HTTP client that everything in Mayfly shares: modules, network mirrors, the services of hosts and, when they
+//! speak HTTP, registries and backends.
 //!
 //! Start reading at [`ClientConfig`], then [`Client::send`] and [`Client::download`], [`Request`] and [`Error`].
 //!

@@ -2,7 +2,8 @@
 //! root or for many in one process.
 //!
 //! Start reading at [`session::Session`] (the environment of the operations on one root), then [`session::loading`]
-//! (its configuration), [`plan`], [`apply`] and [`store`] (the state of a run). [`view`] is the border to the caller.
+//! (its configuration), [`plan`], [`apply`] and [`store`] (the state of a run). [`causes`](mod@causes) and [`since`]
+//! are about a plan that was made. [`view`] is the border to the caller.
 //!
 //! ```text
 //!   cli ─┐                    ┌─ init      modules ─► providers ─► lock file

@@ -1,8 +1,10 @@
-//! Installation of providers and modules: the CLI configuration, mirrors, the dependency lock file, installed packages
-//! and the module manifest.
+//! Installation of providers and modules: the CLI configuration, the tokens of hosts, mirrors, the dependency lock
+//! file, installed packages and the module manifest.
 //!
 //! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`]; for modules at
-//! [`ModuleInstaller`] and [`verify_module_packages`].
+//! [`ModuleInstaller`] and [`verify_module_packages`]; for tokens and logins at [`hosts`]. [`lock_platforms`] and
+//! [`mirror`](mirror()) are the commands of `providers`, and [`plugin_files`](plugin_files()) finds what is not
+//! installed.
 //!
 //! ```text
 //!   init:                requirements + Locks ──install──► .terraform/providers, new Locks
@@ -35,6 +37,7 @@ mod mirror;
 mod modules;
 mod package;
 mod platform;
+mod plugin_files;
 mod retrieve;
 mod sources;
 
@@ -57,5 +60,6 @@ pub use modules::{
 };
 pub use package::PackageError;
 pub use platform::Platform;
+pub use plugin_files::plugin_files;
 pub use retrieve::Authentication;
 pub use sources::{BundledProvider, ImpliedMirrors, Network, PackageLocation, Sources};

@@ -1,5 +1,5 @@
-//! Output for users and scripts: events, diagnostics, plans, states, values and tests as text or as
-//! stable JSON.
+//! Output for users and scripts: events, diagnostics, plans, causes, states, values and tests as text or as stable
+//! JSON, and plans as HTML pages.
 //!
 //! Start reading at [`Style`]; then [`diagnostics`], [`event`] and [`plan()`]. A plan is rendered in two steps, so
 //! that the comparison does not depend on the layout:

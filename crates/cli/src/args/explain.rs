@@ -5,7 +5,7 @@ use std::{num::NonZero, path::PathBuf};
 use clap::{ArgAction, Args};
 use operations::store::StateOptions;
 
-use super::{JsonArgs, OperationArgs, VarArgs, ViewArgs};
+use super::{JsonArgs, LockArgs, OperationArgs, TargetArgs, VarArgs, ViewArgs};
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
@@ -37,21 +37,13 @@ pub(crate) struct ExplainArgs {
     /// Explain a plan that replaces this instance. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
-    /// Limit the plan to this module, resource or instance and its dependencies. May be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) target: Vec<String>,
-    /// Exclude this module, resource or instance and its dependents from the plan. May be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) exclude: Vec<String>,
+    #[command(flatten)]
+    pub(crate) targets: TargetArgs,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
-    /// Lock the state while planning.
-    #[arg(long, default_value_t = true, action = ArgAction::Set)]
-    pub(crate) lock: bool,
-    /// Time to keep retrying while another process holds the lock, such as 10s.
-    #[arg(long, value_name = "DURATION", default_value = "0s")]
-    pub(crate) lock_timeout: String,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
@@ -67,10 +59,7 @@ impl ExplainArgs {
             refresh_only: false,
             replace: self.replace.clone(),
             retry_uncertain: false,
-            target: self.target.clone(),
-            target_file: Vec::new(),
-            exclude: self.exclude.clone(),
-            exclude_file: Vec::new(),
+            targets: self.targets.clone(),
             input: self.input,
             json: self.json.clone(),
             show_sensitive: false,
@@ -79,19 +68,12 @@ impl ExplainArgs {
 
     /// The options for the state of the plan.
     pub(crate) fn state_options(&self) -> StateOptions {
-        StateOptions {
-            lock: self.lock,
-            lock_timeout: self.lock_timeout.clone(),
-            state: self.state.clone(),
-            state_out: None,
-            backup: None,
-        }
+        StateOptions { state: self.state.clone(), ..self.lock.options() }
     }
 
     /// Returns true if an option is about planning, which has no meaning for a saved plan.
     pub(crate) fn has_plan_options(&self) -> bool {
-        let has_addresses =
-            [&self.replace, &self.target, &self.exclude].iter().any(|it| !it.is_empty());
+        let has_addresses = !self.replace.is_empty() || self.targets != TargetArgs::default();
         let has_values = !self.vars.vars.is_empty() || !self.vars.var_files.is_empty();
         !self.refresh || self.destroy || has_addresses || has_values || self.state.is_some()
     }

@@ -13,11 +13,10 @@ impl StateArgs {
     /// The options for the operations.
     pub(crate) fn options(&self) -> StateOptions {
         StateOptions {
-            lock: self.lock,
-            lock_timeout: self.lock_timeout.clone(),
             state: self.state.clone(),
             state_out: self.state_out.clone(),
             backup: self.backup.clone(),
+            ..self.lock.options()
         }
     }
 }
@@ -62,10 +61,10 @@ impl OperationArgs {
             refresh_only: self.refresh_only,
             refresh: self.refresh,
             replace: self.replace.clone(),
-            targets: self.target.clone(),
-            target_files: self.target_file.clone(),
-            excludes: self.exclude.clone(),
-            exclude_files: self.exclude_file.clone(),
+            targets: self.targets.target.clone(),
+            target_files: self.targets.target_file.clone(),
+            excludes: self.targets.exclude.clone(),
+            exclude_files: self.targets.exclude_file.clone(),
         };
         Goal::new(session, &flags)
     }

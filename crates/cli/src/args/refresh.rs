@@ -1,10 +1,10 @@
 //! The flags of `refresh`, which is a form of `apply`.
 
-use std::{num::NonZero, path::PathBuf};
+use std::num::NonZero;
 
 use clap::{ArgAction, Args};
 
-use super::{ApplyArgs, JsonArgs, OperationArgs, StateArgs, VarArgs, ViewArgs};
+use super::{ApplyArgs, JsonArgs, OperationArgs, StateArgs, TargetArgs, VarArgs, ViewArgs};
 
 #[derive(Args)]
 pub(crate) struct RefreshArgs {
@@ -17,19 +17,8 @@ pub(crate) struct RefreshArgs {
     /// Maximum number of concurrent provider operations.
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) parallelism: NonZero<usize>,
-    /// Limit the operation to this module, resource or instance and its dependencies. May be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) target: Vec<String>,
-    /// Like -target, for the addresses in a file, one per line. Lines that begin with "#" are comments. May be
-    /// repeated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) target_file: Vec<PathBuf>,
-    /// Exclude this module, resource or instance and its dependents from the operation. May be repeated.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) exclude: Vec<String>,
-    /// Like -exclude, for the addresses in a file. May be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) exclude_file: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) targets: TargetArgs,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
@@ -47,10 +36,7 @@ impl RefreshArgs {
             refresh_only: true,
             replace: Vec::new(),
             retry_uncertain: false,
-            target: self.target,
-            target_file: self.target_file,
-            exclude: self.exclude,
-            exclude_file: self.exclude_file,
+            targets: self.targets,
             input: self.input,
             json: self.json,
             show_sensitive: false,

@@ -60,15 +60,40 @@ pub(crate) struct VarArgs {
     pub(crate) var_files: Vec<PathBuf>,
 }
 
-/// The location of a local state and its locking.
+/// The parts of the configuration that an operation is limited to.
+#[derive(Args, Clone, Default, PartialEq, Eq)]
+pub(crate) struct TargetArgs {
+    /// Limit the operation to this module, resource or instance and its dependencies. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) target: Vec<String>,
+    /// Like -target, for the addresses in a file, one per line. Lines that begin with "#" are comments. May be
+    /// repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) target_file: Vec<PathBuf>,
+    /// Exclude this module, resource or instance and its dependents from the operation. May be repeated.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) exclude: Vec<String>,
+    /// Like -exclude, for the addresses in a file. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exclude_file: Vec<PathBuf>,
+}
+
+/// The lock of a state.
 #[derive(Args, Clone)]
-pub(crate) struct StateArgs {
+pub(crate) struct LockArgs {
     /// Lock the state while working on it.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) lock: bool,
     /// Time to keep retrying while another process holds the lock, such as 10s.
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub(crate) lock_timeout: String,
+}
+
+/// The location of a local state and its locking.
+#[derive(Args, Clone)]
+pub(crate) struct StateArgs {
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
     /// The state file to read, and to write unless -state-out is given.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,

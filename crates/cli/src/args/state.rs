@@ -6,7 +6,7 @@ use clap::{ArgAction, Args, Subcommand};
 
 use super::{
     json::JsonArgs,
-    shared::{StateArgs, VarArgs, ViewArgs},
+    shared::{LockArgs, StateArgs, VarArgs, ViewArgs},
 };
 
 #[derive(Subcommand)]
@@ -113,17 +113,6 @@ pub(crate) struct TaintArgs {
     /// The address of the resource instance.
     #[arg(value_name = "ADDRESS")]
     pub(crate) address: String,
-}
-
-/// The lock of a state, for commands that take no other state options.
-#[derive(Args, Clone)]
-pub(crate) struct LockArgs {
-    /// Lock the state while working on it.
-    #[arg(long, default_value_t = true, action = ArgAction::Set)]
-    pub(crate) lock: bool,
-    /// Time to keep retrying while another process holds the lock, such as 10s.
-    #[arg(long, value_name = "DURATION", default_value = "0s")]
-    pub(crate) lock_timeout: String,
 }
 
 #[derive(Args)]

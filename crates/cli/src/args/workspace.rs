@@ -6,8 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{
     json::JsonArgs,
-    shared::{VarArgs, ViewArgs},
-    state::LockArgs,
+    shared::{LockArgs, VarArgs, ViewArgs},
 };
 
 #[derive(Subcommand)]

@@ -1,11 +1,11 @@
 //! The HTML page of `plan -html` and `show -html`.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use db::Diagnostic;
-use engine::{ValueSource, VariableValues};
 use hir::Program;
 use operations::{
+    causes::{of_file, of_planned, values_of_file},
     plan::{self, Planned},
     session::Failure,
     store::OpenState,
@@ -29,15 +29,7 @@ pub(super) fn write_planned(
     let news = outcome.diagnostics.iter().filter(|it| !prepared.was_shown(it));
     let diagnostics: Vec<Diagnostic> = prepared.shown.iter().chain(news).cloned().collect();
     let diagnostics = render::without_repeated_deprecations(diagnostics);
-    let inputs = causes::Inputs {
-        program: &prepared.program,
-        plan: &outcome.plan,
-        previous: &open.file.state,
-        refreshed: &outcome.refreshed,
-        values: &prepared.values,
-        system: Arc::clone(&session.system),
-        workspace: session.workspace(),
-    };
+    let inputs = of_planned(session, planned, &open.file.state);
     causes::analyze(&inputs, |analysis| {
         let explain = |change: &ResourceChange| analysis.explain_change(change);
         let page = PlanPage {
@@ -60,19 +52,8 @@ pub(crate) fn write_saved(
     view: PlanView<'_>,
     program: &Program,
 ) -> Result<(), Failure> {
-    let mut values = VariableValues::new();
-    for (name, value) in &file.plan.variables {
-        values.set(name.clone(), value.clone(), ValueSource::Plan);
-    }
-    let inputs = causes::Inputs {
-        program,
-        plan: &file.plan,
-        previous: &file.previous_state.state,
-        refreshed: &file.prior_state.state,
-        values: &values,
-        system: Arc::clone(&session.system),
-        workspace: file.plan.backend.workspace.as_str().into(),
-    };
+    let values = values_of_file(file);
+    let inputs = of_file(session, file, program, &values);
     causes::analyze(&inputs, |analysis| {
         let explain = |change: &ResourceChange| analysis.explain_change(change);
         let page = PlanPage {

@@ -1,5 +1,7 @@
 //! Cycles of an outline, and edges that others imply.
 
+use hir::components::for_each_component;
+
 use super::{Outline, OutlineEdge};
 
 /// The number of nodes beyond which implied edges stay. The bits of reachable nodes would take too much memory.
@@ -8,7 +10,7 @@ const MOST_REDUCED: usize = 20_000;
 impl Outline {
     /// The edges within cycles. Empty for a graph without any.
     pub fn cyclic_edges(&self) -> Vec<OutlineEdge> {
-        let component = Components::of(self).component;
+        let component = self.components();
         let is_within =
             |it: &&OutlineEdge| component[it.user as usize] == component[it.dependency as usize];
         self.edges.iter().filter(is_within).copied().collect()
@@ -20,7 +22,7 @@ impl Outline {
         if self.nodes.len() > MOST_REDUCED {
             return self;
         }
-        let Components { component, .. } = Components::of(&self);
+        let component = self.components();
         let count = self.nodes.len();
         // Components are numbered from dependencies to users. Without cycles, each has one node.
         let mut by_component = vec![0; count];
@@ -53,93 +55,30 @@ impl Outline {
         self
     }
 
-    fn dependencies(&self, node: u32) -> Vec<u32> {
-        let from = self.edges.partition_point(|it| it.user < node);
-        let edges = self.edges[from..].iter().take_while(|it| it.user == node);
-        edges.map(|it| it.dependency).collect()
-    }
-}
-
-/// The strongly connected components of a graph, found by Tarjan's algorithm without recursion.
-struct Components {
-    /// The component of each node. A component has a higher number than those that it depends on.
-    component: Vec<u32>,
-    count: u32,
-    /// The order of discovery, from 1. Zero for a node that was not seen yet.
-    seen: Vec<u32>,
-    lowest: Vec<u32>,
-    stack: Vec<u32>,
-}
-
-/// The component of a node that has none yet.
-const NONE: u32 = u32::MAX;
-
-impl Components {
-    fn of(outline: &Outline) -> Components {
-        let count = outline.nodes.len();
-        let mut components = Components {
-            component: vec![NONE; count],
-            count: 0,
-            seen: vec![0; count],
-            lowest: vec![0; count],
-            stack: Vec::new(),
+    /// The strongly connected component of each node. A component has a higher number than those that it depends on.
+    fn components(&self) -> Vec<u32> {
+        let mut component = vec![0; self.nodes.len()];
+        let mut next = 0;
+        let starts: Vec<usize> = (0..=self.nodes.len() as u32).map(|it| self.start(it)).collect();
+        let target = |node: usize, edge: usize| {
+            let edges = &self.edges[starts[node]..starts[node + 1]];
+            edges.get(edge).map(|it| it.dependency as usize)
         };
-        let mut clock = 0;
-        for start in 0..count as u32 {
-            components.visit(outline, start, &mut clock);
-        }
-        components
+        for_each_component(self.nodes.len(), target, |members| {
+            members.iter().for_each(|it| component[*it] = next);
+            next += 1;
+        });
+        component
     }
 
-    fn visit(&mut self, outline: &Outline, start: u32, clock: &mut u32) {
-        let mut open: Vec<(u32, std::vec::IntoIter<u32>)> = Vec::new();
-        let mut next = Some(start).filter(|it| self.seen[*it as usize] == 0);
-        loop {
-            if let Some(node) = next.take() {
-                *clock += 1;
-                self.seen[node as usize] = *clock;
-                self.lowest[node as usize] = *clock;
-                self.stack.push(node);
-                open.push((node, outline.dependencies(node).into_iter()));
-            }
-            let Some((node, dependencies)) = open.last_mut() else { return };
-            let node = *node;
-            match dependencies.next() {
-                Some(it) if self.seen[it as usize] == 0 => next = Some(it),
-                Some(it) if self.component[it as usize] == NONE => {
-                    let seen = self.seen[it as usize];
-                    self.lower(node, seen);
-                }
-                Some(_) => {}
-                None => {
-                    open.pop();
-                    self.close(node);
-                    if let Some((user, _)) = open.last() {
-                        let lowest = self.lowest[node as usize];
-                        self.lower(*user, lowest);
-                    }
-                }
-            }
-        }
+    /// The index of the first edge of a node, or of the first one behind it.
+    fn start(&self, node: u32) -> usize {
+        self.edges.partition_point(|it| it.user < node)
     }
 
-    fn lower(&mut self, node: u32, to: u32) {
-        let lowest = &mut self.lowest[node as usize];
-        *lowest = (*lowest).min(to);
-    }
-
-    /// Ends a node. If it is the first one of its component, the component is complete.
-    fn close(&mut self, node: u32) {
-        if self.lowest[node as usize] != self.seen[node as usize] {
-            return;
-        }
-        while let Some(member) = self.stack.pop() {
-            self.component[member as usize] = self.count;
-            if member == node {
-                break;
-            }
-        }
-        self.count += 1;
+    fn dependencies(&self, node: u32) -> Vec<u32> {
+        let edges = &self.edges[self.start(node)..self.start(node + 1)];
+        edges.iter().map(|it| it.dependency).collect()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     analysis::{
         analyzed::AnalyzedItem,
         cycles::{
-            graph::{DependencyList, Graph, for_each_component},
+            graph::{DependencyList, Graph},
             report::{Places, report_cycle},
         },
         dependencies::{Dependency, DependencyTarget, Node, References, dependencies},
@@ -49,7 +49,7 @@ pub(super) fn cycles(
     let graph = Graph::of(list);
     let mut places = Places::new(References { db, workspace, directory }, &graph);
     let mut problems = Vec::new();
-    for_each_component(&graph, |members| {
+    graph.for_each_component(|members| {
         if graph.is_cycle(members) {
             report_cycle(&mut places, members, &mut problems);
         }

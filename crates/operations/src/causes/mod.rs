@@ -30,6 +30,34 @@ pub fn of_planned<'a>(session: &Session, planned: &'a Planned, previous: &'a Sta
     }
 }
 
+/// The inputs of the analysis of a plan file, whose configuration is `program`. `values` are those of
+/// [`values_of_file`].
+pub fn of_file<'a>(
+    session: &Session,
+    file: &'a PlanFile,
+    program: &'a Program,
+    values: &'a VariableValues,
+) -> Inputs<'a> {
+    Inputs {
+        program,
+        plan: &file.plan,
+        previous: &file.previous_state.state,
+        refreshed: &file.prior_state.state,
+        values,
+        system: Arc::clone(&session.system),
+        workspace: file.plan.backend.workspace.as_str().into(),
+    }
+}
+
+/// The values of the variables that a plan file has.
+pub fn values_of_file(file: &PlanFile) -> VariableValues {
+    let mut values = VariableValues::new();
+    for (name, value) in &file.plan.variables {
+        values.set(name.clone(), value.clone(), ValueSource::Plan);
+    }
+    values
+}
+
 /// A plan file with its configuration.
 pub struct OpenedPlan {
     /// The plan file.
@@ -51,24 +79,13 @@ impl OpenedPlan {
         let executables = session.providers_at_hand(&project, &mut file.prior_state.state, &locks);
         set_schemas(session, &mut project, &file, &executables);
         let program = project.finish().program();
-        let mut values = VariableValues::new();
-        for (name, value) in &file.plan.variables {
-            values.set(name.clone(), value.clone(), ValueSource::Plan);
-        }
+        let values = values_of_file(&file);
         Ok(OpenedPlan { file, program, values })
     }
 
     /// The inputs of the analysis.
     pub fn inputs(&self, session: &Session) -> Inputs<'_> {
-        Inputs {
-            program: &self.program,
-            plan: &self.file.plan,
-            previous: &self.file.previous_state.state,
-            refreshed: &self.file.prior_state.state,
-            values: &self.values,
-            system: Arc::clone(&session.system),
-            workspace: self.file.plan.backend.workspace.as_str().into(),
-        }
+        of_file(session, &self.file, &self.program, &self.values)
     }
 }
 

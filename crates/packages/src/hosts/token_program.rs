@@ -9,6 +9,7 @@ use tokio::process::{Child, Command};
 
 use crate::cli_config::Token;
 use crate::hosts::HostName;
+use crate::plugin_files::plugin_files;
 
 /// The largest output that is read from a program, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -30,32 +31,15 @@ pub(crate) struct TokenProgram {
 }
 
 impl TokenProgram {
-    /// Finds the program of a helper in directories of plugins. The newest one is taken, if the names of several
-    /// have a version. `None` if there is none.
+    /// Finds the program of a helper in directories of plugins. `None` if there is none.
     pub(crate) fn find(name: &str, directories: &[PathBuf]) -> Option<PathBuf> {
-        let wanted = format!("terraform-credentials-{name}");
-        let programs = directories.iter().flat_map(std::fs::read_dir).flatten().flatten();
-        let programs = programs.filter_map(|entry| {
-            let file = entry.file_name().into_string().ok()?;
-            let rest = file.strip_prefix(&wanted)?;
-            let version = match rest {
-                "" => addr::Version::default(),
-                _ => {
-                    let version = rest.strip_prefix("_v")?;
-                    let version = version.split("_x").next().unwrap_or(version);
-                    addr::Version::parse(version).ok()?
-                }
-            };
-            entry.path().is_file().then(|| (version, entry.path()))
-        });
-        // The first one of equal versions, because earlier directories have precedence.
-        let newest = programs.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        std::path::absolute(newest?.1).ok()
+        let mut programs = plugin_files("terraform-credentials-", directories);
+        std::path::absolute(programs.remove(&name.to_lowercase())?).ok()
     }
 
     /// Asks for the token of a host. `None` if the program has none.
     pub(crate) async fn get(&self, host: &HostName) -> Result<Option<Token>, String> {
-        let output = self.run("get", host, b"").await?;
+        let output = self.run("get", host, None).await?;
         let answer: serde_json::Value = serde_json::from_slice(&output).map_err(|_| {
             format!("malformed output from {}: it is not a JSON object", self.program.display())
         })?;
@@ -64,19 +48,21 @@ impl TokenProgram {
 
     /// Stores the token of a host.
     pub(crate) async fn store(&self, host: &HostName, token: &Token) -> Result<(), String> {
-        let input = serde_json::json!({ "token": token.expose() }).to_string();
-        let stored = self.run("store", host, input.as_bytes()).await;
-        // The program knows the token, and may quote it.
-        stored.map(drop).map_err(|error| error.replace(token.expose(), "(token)"))
+        self.run("store", host, Some(token)).await.map(drop)
     }
 
     /// Removes the token of a host.
     pub(crate) async fn forget(&self, host: &HostName) -> Result<(), String> {
-        self.run("forget", host, b"").await.map(drop)
+        self.run("forget", host, None).await.map(drop)
     }
 
-    /// Runs the program and returns its output.
-    async fn run(&self, action: &str, host: &HostName, input: &[u8]) -> Result<Vec<u8>, String> {
+    /// Runs the program with a token as its input, and returns its output.
+    async fn run(
+        &self,
+        action: &str,
+        host: &HostName,
+        token: Option<&Token>,
+    ) -> Result<Vec<u8>, String> {
         let shown = self.program.display();
         let failed = |error: std::io::Error| format!("failed to run {shown}: {error}");
         let mut command = Command::new(&self.program);
@@ -84,15 +70,22 @@ impl TokenProgram {
         for name in &self.withheld {
             command.env_remove(name);
         }
-        let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+        let input = token.map(|it| serde_json::json!({ "token": it.expose() }).to_string());
+        let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().map_err(failed)?;
-        let (output, errors) = converse(&mut child, input).await;
+        let (output, errors) =
+            converse(&mut child, input.as_deref().unwrap_or_default().as_bytes()).await;
         let status = child.wait().await.map_err(failed)?;
         if status.success() {
             return Ok(output);
         }
         let text = String::from_utf8_lossy(&errors);
+        // The program knows the token, and may quote it. It is removed before the text is cut.
+        let text = match token.map(Token::expose).filter(|it| !it.is_empty()) {
+            Some(secret) => text.replace(secret, "(token)"),
+            None => text.into_owned(),
+        };
         let shown_text = |it: &char| !it.is_control() || *it == '\n';
         let text: String = text.trim().chars().filter(shown_text).take(MAX_SHOWN).collect();
         Err(match text.is_empty() {

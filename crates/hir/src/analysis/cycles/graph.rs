@@ -8,6 +8,7 @@ use crate::{
         analyzed::{AnalyzedId, AnalyzedItem},
         dependencies::{Dependency, Node, dependencies},
     },
+    components::for_each_component,
 };
 
 /// The id of a node, valid on all handles of the database.
@@ -110,51 +111,14 @@ impl Graph {
         members.len() > 1 || self.targets(members[0]).contains(&(members[0] as u32))
     }
 
+    /// Visits the strongly connected components, each after those that it depends on.
+    pub(super) fn for_each_component(&self, visit: impl FnMut(&[usize])) {
+        let target = |node, edge| self.targets(node).get(edge).map(|it| *it as usize);
+        for_each_component(self.nodes.len(), target, visit);
+    }
+
     pub(super) fn targets(&self, node: usize) -> &[u32] {
         &self.targets[self.starts[node] as usize..self.starts[node + 1] as usize]
-    }
-}
-
-/// Visits the strongly connected components, each after the components it depends on (Tarjan's algorithm, without
-/// recursion).
-pub(super) fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
-    const UNSEEN: u32 = u32::MAX;
-    let count = graph.nodes.len();
-    let (mut number, mut low) = (vec![UNSEEN; count], vec![0; count]);
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut work, mut next) = (Vec::new(), Vec::new(), 0);
-    for root in 0..count {
-        if number[root] != UNSEEN {
-            continue;
-        }
-        work.push((root, 0));
-        while let Some((node, edge)) = work.pop() {
-            if edge == 0 {
-                (number[node], low[node]) = (next, next);
-                next += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            if let Some(&target) = graph.targets(node).get(edge) {
-                let target = target as usize;
-                work.push((node, edge + 1));
-                if number[target] == UNSEEN {
-                    work.push((target, 0));
-                } else if on_stack[target] {
-                    low[node] = low[node].min(number[target]);
-                }
-                continue;
-            }
-            if low[node] == number[node] {
-                let from = stack.iter().rposition(|&it| it == node).unwrap_or_default();
-                stack[from..].iter().for_each(|&member| on_stack[member] = false);
-                visit(&stack[from..]);
-                stack.truncate(from);
-            }
-            if let Some((parent, _)) = work.last() {
-                low[*parent] = low[*parent].min(low[node]);
-            }
-        }
     }
 }
 
@@ -175,7 +139,7 @@ impl DependencyOrder {
         let (mut items, mut has_cycles, mut depth) =
             (Vec::with_capacity(graph.nodes.len()), false, 0);
         let mut depths = vec![0; graph.nodes.len()];
-        for_each_component(&graph, |members| {
+        graph.for_each_component(|members| {
             has_cycles |= graph.is_cycle(members);
             let targets = members.iter().flat_map(|&member| graph.targets(member));
             let below = targets.map(|&target| depths[target as usize]).max().unwrap_or_default();
