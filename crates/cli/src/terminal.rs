@@ -24,7 +24,10 @@ use crossterm::{
     },
 };
 use render::TerminalSize;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr},
+};
 
 /// The terminal state to restore.
 struct Saved {
@@ -149,6 +152,13 @@ pub(crate) fn columns(stream: impl AsFd + IsTerminal) -> Option<usize> {
     let columns = size.map_or(0, |it| usize::from(it.ws_col));
     // Some pseudoterminals have no size.
     Some(if columns == 0 { WIDTH } else { columns.max(MIN_COLUMNS) })
+}
+
+/// Returns true if output would not block now, as it does while the terminal is stopped by Ctrl-S.
+pub(crate) fn accepts_output() -> bool {
+    let stdout = io::stdout();
+    let mut polled = [PollFd::new(&stdout, PollFlags::OUT)];
+    poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 /// Clears the screen.

@@ -146,7 +146,12 @@ impl Ui {
 
     /// Stops all output, because killed child processes cause errors that are of no interest to the user.
     pub(crate) fn fall_silent(&self) {
-        self.show_progress(String::new());
+        // A process that is being ended waits neither for another thread that prints nor for a stopped terminal.
+        if let Ok(mut status) = self.status.try_lock()
+            && terminal::accepts_output()
+        {
+            let _ = status.set(String::new(), &mut io::stdout());
+        }
         self.is_silent.store(true, Ordering::Relaxed);
     }
 
