@@ -9,9 +9,9 @@ use std::{
 
 use addr::{ModuleInstance, ResourceInstance};
 use db::System;
-use engine::{ModuleSnapshot, Snapshot, SnapshotInputs, VariableValues};
+use engine::{CreatedFirst, ModuleSnapshot, Snapshot, SnapshotInputs, VariableValues};
 use hir::{Module, Program};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use state::{Action, Plan, ResourceChange, State};
 use values::Str;
 
@@ -28,7 +28,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Inputs<'a> {
     /// The configuration.
-    pub program: &'a Program,
+    pub program: &'a Arc<Program>,
     /// The plan.
     pub plan: &'a Plan,
     /// The state before the plan.
@@ -52,6 +52,8 @@ pub struct Analysis<'a> {
     snapshots: Snapshots<'a>,
     modules: RefCell<FxHashMap<ModuleInstance, Option<Rc<ModulePair<'a>>>>>,
     blocks: OnceCell<OtherBlocks<'a>>,
+    created_first: OnceCell<CreatedFirst>,
+    kept: OnceCell<Option<FxHashSet<String>>>,
 }
 
 struct Snapshots<'a> {
@@ -105,6 +107,8 @@ pub fn analyze<T>(inputs: &Inputs<'_>, ask: impl FnOnce(&Analysis<'_>) -> T) -> 
         snapshots: Snapshots { before: &earlier, after: &later },
         modules: RefCell::default(),
         blocks: OnceCell::new(),
+        created_first: OnceCell::new(),
+        kept: OnceCell::new(),
     })
 }
 
@@ -129,7 +133,7 @@ impl<'a> Analysis<'a> {
         let objects = changes.map(|it| self.explain_change(it));
         let outputs = self.inputs.plan.output_changes.iter();
         let outputs = outputs.filter(|(_, it)| it.action != Action::NoOp);
-        let outputs = outputs.filter_map(|(name, _)| Search::new(self).of_output(name));
+        let outputs = outputs.filter_map(|(name, _)| self.explain_output_change(name));
         objects.chain(outputs)
     }
 
@@ -143,9 +147,25 @@ impl<'a> Analysis<'a> {
         Search::new(self).of_change(change)
     }
 
+    /// Explains the planned change of an output of the root module. `None` if the plan does not list the output.
+    pub fn explain_output_change(&self, name: &Str) -> Option<Finding> {
+        Search::new(self).of_output(name)
+    }
+
     /// The `moved`, `removed` and `import` blocks.
     pub(crate) fn blocks(&self) -> &OtherBlocks<'a> {
         self.blocks.get_or_init(|| OtherBlocks::of(self.inputs.program))
+    }
+
+    /// The resources that are created before they are destroyed.
+    pub(crate) fn created_first(&self) -> &CreatedFirst {
+        self.created_first.get_or_init(|| CreatedFirst::of(self.inputs.program))
+    }
+
+    /// The addresses that a plan with `-target` or `-exclude` keeps; `None` without these options.
+    pub(crate) fn kept(&self) -> Option<&FxHashSet<String>> {
+        let Inputs { program, plan, previous, .. } = self.inputs;
+        self.kept.get_or_init(|| engine::kept_addresses(program, plan, previous)).as_ref()
     }
 
     /// The planned change of the current object of an instance.

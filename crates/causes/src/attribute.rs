@@ -182,7 +182,13 @@ impl<'a> Search<'_, 'a> {
         }
         let Some(change) = asked.change else { return Collected::default().into() };
         let (when, causes) = match change.change.action {
-            Action::Create => (Computed::AtCreation, Collected::default()),
+            Action::Create => {
+                // A new object of a new block needs no further cause.
+                let is_again = self.analysis.drift(&change.addr).is_some();
+                let causes =
+                    if is_again { self.object_cause(change) } else { Collected::default() };
+                (Computed::AtCreation, causes)
+            }
             Action::Read => (Computed::AtRead, self.object_cause(change)),
             Action::Update => (Computed::AtUpdate, self.object_cause(change)),
             it if it.is_creation() => (Computed::AtReplacement, self.object_cause(change)),
@@ -213,7 +219,7 @@ impl<'a> Search<'_, 'a> {
             return changed.into();
         }
         let mut causes = Collected::default();
-        causes.list.extend(self.changed_outside(asked));
+        causes.list.extend(self.changed_outside(asked.instance, asked.path));
         let is_set = asked.exprs.iter().any(|it| self.sets(asked, it));
         if !is_set {
             let fact = match asked.pair.after.is_null() || asked.exprs.is_empty() {
@@ -245,16 +251,20 @@ impl<'a> Search<'_, 'a> {
     }
 
     /// The change of the attribute that the refresh found.
-    fn changed_outside(&mut self, asked: &Asked<'_, 'a>) -> Option<Finding> {
-        let drift = &self.analysis.drift(asked.instance)?.change;
+    pub(crate) fn changed_outside(
+        &self,
+        instance: &ResourceInstance,
+        path: &Path,
+    ) -> Option<Finding> {
+        let drift = &self.analysis.drift(instance)?.change;
         let pair = Pair { before: drift.before.clone(), after: drift.after.clone() };
-        let pair = pair.part(asked.path.steps());
+        let pair = pair.part(path.steps());
         if pair.is_same() {
             return None;
         }
         let (before, after) = (self.shown(&pair.before), self.shown(&pair.after));
         let fact = Fact::ChangedOutside { before, after };
-        Some(Finding::root(&*asked.subject, fact, None))
+        Some(Finding::root(format!("{instance}{path}"), fact, None))
     }
 
     /// The values of the expressions that set an attribute.

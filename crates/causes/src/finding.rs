@@ -44,7 +44,26 @@ pub enum Fact {
     /// Attributes that differ are ignored by `ignore_changes`.
     Ignored,
     /// The replaced object ends after the new one is created.
-    CreatedFirst,
+    CreatedFirst {
+        /// True if a dependent requires it, and not the block itself.
+        for_dependent: bool,
+    },
+    /// A dependent is created before its old object is destroyed, and so are its dependencies.
+    SpreadsOrder {
+        /// The dependency.
+        to: String,
+        /// True if the block of the dependent has `create_before_destroy`.
+        has_setting: bool,
+    },
+    /// The plan leaves out an object or output.
+    NotPlanned,
+    /// `-target` or `-exclude` leaves out an object or output.
+    LeftOut {
+        /// The reason.
+        by: Limit,
+        /// The addresses of the option, shortened; for [`Limit::Excluded`] only the one that excludes the subject.
+        addresses: String,
+    },
     /// A value differs from the one in the state.
     Changes {
         /// The value in the state.
@@ -178,6 +197,17 @@ pub enum ValueOrigin {
     Nothing,
 }
 
+/// The reason for which a limited plan leaves something out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// No target needs it.
+    NoTarget,
+    /// `-exclude` names it.
+    Excluded,
+    /// It depends on something that `-exclude` names.
+    DependsOnExcluded,
+}
+
 /// The occasion on which a provider computes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Computed {
@@ -257,7 +287,7 @@ impl Finding {
     }
 
     /// The causes in one line: the first one and its root, and the number of the others. `None` if there is none.
-    pub fn summary(&self) -> Option<String> {
+    fn summary(&self) -> Option<String> {
         let first = self.because.first()?;
         let root = first.first_chain().last().filter(|it| !std::ptr::eq(*it, first));
         let root = root.map(|it| format!(" <- {}", it.text_below(&self.subject)));
@@ -265,6 +295,19 @@ impl Finding {
         let others = (others > 0).then(|| format!(" (and {others} more)"));
         let first = first.text_below(&self.subject);
         Some(first + root.as_deref().unwrap_or_default() + others.as_deref().unwrap_or_default())
+    }
+
+    /// The causes in one line. A finding without causes is its own cause: "it does not change".
+    pub fn short(&self) -> String {
+        self.summary().unwrap_or_else(|| self.text_below(&self.subject))
+    }
+
+    /// The key of the object that an action is planned for, if it is deposed.
+    pub fn deposed(&self) -> Option<&str> {
+        match &self.fact {
+            Fact::Planned { deposed, .. } => deposed.as_deref(),
+            _ => None,
+        }
     }
 
     /// The place of the root of the first cause, or the nearest place above it.
@@ -307,7 +350,10 @@ impl Fact {
             Fact::Imported { .. } => "imported",
             Fact::IsNew => "new",
             Fact::Ignored => "ignored",
-            Fact::CreatedFirst => "create_before_destroy",
+            Fact::CreatedFirst { .. } => "create_before_destroy",
+            Fact::SpreadsOrder { .. } => "spreads_create_before_destroy",
+            Fact::NotPlanned => "not_planned",
+            Fact::LeftOut { .. } => "left_out",
             Fact::Changes { .. } => "changes",
             Fact::ForcesReplacement { .. } => "forces_replacement",
             Fact::WriteOnlyForces => "write_only_forces_replacement",
@@ -362,9 +408,19 @@ impl Fact {
             Fact::Ignored => {
                 "differs from the configuration, which lifecycle.ignore_changes ignores".to_owned()
             }
-            Fact::CreatedFirst => {
+            Fact::CreatedFirst { for_dependent: false } => {
                 "is created before its old object is destroyed (create_before_destroy)".to_owned()
             }
+            Fact::CreatedFirst { for_dependent: true } => {
+                "is created before its old object is destroyed, for the sake of a dependent"
+                    .to_owned()
+            }
+            Fact::SpreadsOrder { to, has_setting: true } => {
+                format!("depends on {to}, and has create_before_destroy")
+            }
+            Fact::SpreadsOrder { to, has_setting: false } => format!("depends on {to}"),
+            Fact::NotPlanned => "is not part of the plan".to_owned(),
+            Fact::LeftOut { by, addresses } => by.text(addresses),
             Fact::DeletedOutside => "was deleted outside of Mayfly".to_owned(),
             Fact::Tainted => "is tainted, so its object cannot be kept".to_owned(),
             Fact::ReplaceRequested => "is named by the option -replace".to_owned(),
@@ -448,6 +504,18 @@ impl Fact {
             Fact::WriteOnly => "is write-only: its value is in no plan and no state".to_owned(),
             _ => "is explained above".to_owned(),
         })
+    }
+}
+
+impl Limit {
+    fn text(self, addresses: &str) -> String {
+        match self {
+            Limit::NoTarget => format!("is not needed for the targets (-target of {addresses})"),
+            Limit::Excluded => format!("is excluded by -exclude of {addresses}"),
+            Limit::DependsOnExcluded => {
+                format!("depends on what is excluded (-exclude of {addresses})")
+            }
+        }
     }
 }
 

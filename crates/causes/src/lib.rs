@@ -24,6 +24,7 @@ mod analysis;
 mod attribute;
 mod difference;
 mod finding;
+mod limits;
 mod object;
 mod output;
 mod place;
@@ -36,7 +37,7 @@ mod snapshots;
 
 pub use crate::{
     analysis::{Analysis, Inputs, analyze},
-    finding::{Computed, Fact, Finding, Order, Switch, ValueOrigin},
+    finding::{Computed, Fact, Finding, Limit, Order, Switch, ValueOrigin},
     place::Place,
     question::{Question, UnknownAddress},
     search::MOST_FINDINGS,

@@ -42,6 +42,14 @@ impl<'a> Search<'_, 'a> {
         name: &Str,
         interest: Interest,
     ) -> Option<Finding> {
+        let planned = &self.analysis.inputs.plan.output_changes;
+        if !planned.contains_key(name)
+            && let Some(cause) = self.analysis.left_out_output(name)
+        {
+            let place = module.module().outputs.get(name).and_then(|it| self.header(it));
+            let subject = format!("output.{name}");
+            return Some(Finding::root(subject, Fact::NotPlanned, place).because([cause]));
+        }
         match interest {
             Interest::Unknown | Interest::Changed | Interest::Made => {
                 let of_change = self.of_output(name);

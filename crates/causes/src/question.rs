@@ -10,7 +10,7 @@ use crate::{
     analysis::{Analysis, ModulePair, is_change},
     difference::normal_path,
     finding::{Fact, Finding},
-    search::{Interest, Pair, Search},
+    search::{Interest, Pair, Search, path_text},
 };
 
 /// The subject of a question.
@@ -259,7 +259,8 @@ impl<'a> Analysis<'a> {
             false => search.of_lost_module(module),
         };
         let fact = Fact::Module { changes };
-        Finding::root(module.to_string(), fact, None).because_of(causes)
+        let left_out = self.left_out_module(module);
+        Finding::root(module.to_string(), fact, None).because_of(causes).because(left_out)
     }
 
     /// Objects that the plan only reads, ephemeral resources, and blocks without an object.
@@ -271,6 +272,9 @@ impl<'a> Analysis<'a> {
         let explain = |it: ResourceInstance| {
             let search = Search::new(self);
             let place = search.entry(&it).and_then(|(_, entry)| search.header(entry));
+            if let Some(cause) = self.left_out(&it) {
+                return Finding::root(it.to_string(), Fact::NotPlanned, place).because([cause]);
+            }
             let fact = match it.resource.mode {
                 ResourceMode::Ephemeral => Fact::DeclaredEphemeral,
                 _ => Fact::Planned { action: state::Action::NoOp, deposed: None },
@@ -283,6 +287,11 @@ impl<'a> Analysis<'a> {
     /// Explains an attribute: its value first, then its marks.
     fn of_part(&self, instance: &ResourceInstance, steps: &[Step]) -> Vec<Finding> {
         let search = Search::new(self);
+        if let Some(cause) = self.left_out(instance) {
+            let subject = format!("{instance}{}", path_text(steps));
+            let place = search.entry(instance).and_then(|(_, entry)| search.header(entry));
+            return vec![Finding::root(subject, Fact::NotPlanned, place).because([cause])];
+        }
         let object = search.object_pair(instance);
         let of_change = self
             .change(instance)

@@ -176,6 +176,11 @@ impl<'s, 'a> Search<'s, 'a> {
         self.seen.insert((subject.to_owned(), interest))
     }
 
+    /// Returns true if the search is at the subject of the question, and not at one of its causes.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.depth == 0
+    }
+
     /// Returns true if the answer has a finding already.
     pub(crate) fn has_begun(&self, subject: &str, interest: Interest) -> bool {
         self.seen.contains(&(subject.to_owned(), interest))

@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use addr::{ProviderSource, ResourceInstance};
+use addr::{ProviderSource, ResourceInstance, Target};
 use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
 use engine::{
     ApplyOptions, ApplyOutcome, Console, Event, ImportOptions, PlanOptions, PlanOutcome,
@@ -62,6 +62,10 @@ pub struct World {
     pub mode: PlanMode,
     /// The instances that the next plan replaces (`-replace`).
     pub replace: Vec<ResourceInstance>,
+    /// The addresses that limit the next plan (`-target`).
+    pub targets: Vec<Target>,
+    /// The addresses that the next plan leaves out (`-exclude`).
+    pub excludes: Vec<Target>,
     /// The commands that provisioners ran.
     pub commands: Arc<Mutex<Vec<String>>>,
     events: Arc<Mutex<Vec<Event>>>,
@@ -119,6 +123,8 @@ impl World {
             variables: VariableValues::new(),
             mode: PlanMode::Normal,
             replace: Vec::new(),
+            targets: Vec::new(),
+            excludes: Vec::new(),
             commands: Arc::default(),
             events: Arc::default(),
         }
@@ -290,8 +296,8 @@ impl World {
             parallelism: 10,
             applying,
             workspace: "default".into(),
-            targets: Vec::new(),
-            excludes: Vec::new(),
+            targets: self.targets.clone(),
+            excludes: self.excludes.clone(),
             replace: self.replace.clone(),
             uncertain: Vec::new(),
             timestamp: "2025-01-01T00:00:00Z".into(),

@@ -2,6 +2,9 @@
 
 mod causes {
     mod actions;
+    mod ends;
+    mod limits;
+    mod origins;
     mod secrets;
     mod values;
 }
@@ -49,5 +52,22 @@ fn check(before: &str, after: &str, address: &str, expected: Expect) {
     let diagnostics = world.apply();
     assert!(!diagnostics.iter().any(db::Diagnostic::is_error), "{diagnostics:#?}");
     world.edit("main.tf", after);
+    expected.assert_eq(&explained(&mut world, address));
+}
+
+/// Applies `before`, and plans `after` in a world that `prepare` changes.
+#[track_caller]
+fn check_with(
+    before: &str,
+    after: &str,
+    prepare: impl FnOnce(&mut World),
+    address: &str,
+    expected: Expect,
+) {
+    let mut world = World::new(&format!("//- /main.tf\n{before}"));
+    let diagnostics = world.apply();
+    assert!(!diagnostics.iter().any(db::Diagnostic::is_error), "{diagnostics:#?}");
+    world.edit("main.tf", after);
+    prepare(&mut world);
     expected.assert_eq(&explained(&mut world, address));
 }

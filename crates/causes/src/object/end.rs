@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use addr::{ModuleInstance, ResourceInstance};
+use addr::{InstanceKey, ModuleInstance, ResourceInstance};
+use hir::item::Repetition;
 use state::{Reason, ResourceChange};
 
 use crate::{
@@ -13,7 +14,6 @@ use crate::{
 impl<'a> Search<'_, 'a> {
     pub(crate) fn of_end(&mut self, change: &ResourceChange) -> Collected {
         let address = &change.addr;
-        let subject = address.to_string();
         if let Some(mode) = self.of_mode(address) {
             return Collected::of(mode);
         }
@@ -22,22 +22,17 @@ impl<'a> Search<'_, 'a> {
             Some(
                 Reason::DeleteBecauseCountIndex
                 | Reason::DeleteBecauseEachKey
-                | Reason::DeleteBecauseEnabledFalse,
-            ) => {
-                let block = site.as_ref().map(|it| it.module.name(&address.resource));
-                let found =
-                    site.zip(block).and_then(|(site, it)| self.of_instance(&site, &it, false));
-                found.map_or_else(Collected::default, Collected::of)
-            }
-            Some(Reason::DeleteBecauseWrongRepetition) => {
-                let place = site.and_then(|it| self.header(it.entry));
-                Collected::of(Finding::root(subject, Fact::WrongRepetition, place))
-            }
+                | Reason::DeleteBecauseEnabledFalse
+                | Reason::DeleteBecauseWrongRepetition,
+            ) => match site {
+                Some(site) => self.of_lost_instance(site, address),
+                None => Collected::default(),
+            },
             Some(Reason::DeleteBecauseNoModule) => self.of_lost_module(&address.module),
             Some(Reason::DeleteBecauseNoMoveTarget) => {
                 let block = self.analysis.blocks().moved_to(address);
                 let place = block.and_then(|it| self.header(it));
-                Collected::of(Finding::root(subject, Fact::NoMoveTarget, place))
+                Collected::of(Finding::root(address.to_string(), Fact::NoMoveTarget, place))
             }
             Some(
                 reason @ (Reason::ForgotBecauseLifecycleDestroyInConfig
@@ -47,13 +42,30 @@ impl<'a> Search<'_, 'a> {
         }
     }
 
+    /// The causes of an instance that its block does not declare: the value of its argument, or another argument.
+    fn of_lost_instance(&mut self, site: Site<'a>, address: &ResourceInstance) -> Collected {
+        let block = site.module.name(&address.resource);
+        let fits = matches!(
+            (site.entry.item.repetition(), &address.key),
+            (Repetition::Count(_), InstanceKey::Int(_))
+                | (Repetition::ForEach(_), InstanceKey::String(_))
+                | (Repetition::Enabled(_), InstanceKey::None)
+        );
+        let found = fits.then(|| self.of_instance(&site, &block, false)).flatten();
+        Collected::of(found.unwrap_or_else(|| {
+            let place = self.header(site.entry);
+            Finding::root(address.to_string(), Fact::WrongRepetition, place)
+        }))
+    }
+
     fn of_kept(&mut self, address: &ResourceInstance, reason: Reason) -> Collected {
         let in_state = reason == Reason::ForgotBecauseLifecycleDestroyInState;
         let place = self.site(address).and_then(|it| self.header(it.entry));
         let fact = Fact::KeptByLifecycle { in_state };
         let kept = Finding::root(address.to_string(), fact, place);
         let mut causes = match self.site(address) {
-            Some(_) => Collected::default(),
+            Some(site) if self.is_declared(&address.module) => self.of_lost_instance(site, address),
+            Some(_) => self.of_lost_module(&address.module),
             None => self.of_lost_block(address),
         };
         causes.list.push(kept);

@@ -95,6 +95,9 @@ impl<'a> Search<'_, 'a> {
         if site.entry.resource().resource.mode == ResourceMode::Ephemeral {
             return Some(Finding::root(subject, Fact::DeclaredEphemeral, place));
         }
+        if let Some(cause) = self.analysis.left_out_block(target, &site) {
+            return Some(Finding::root(subject, Fact::NotPlanned, place).because([cause]));
+        }
         let block = site.module.name(&site.entry.resource().resource);
         let cause = self.of_instance(&site, &block, false);
         Some(Finding::root(subject, Fact::NoInstance, place).because(cause))

@@ -3,6 +3,7 @@
 mod blocks;
 mod end;
 mod instances;
+mod order;
 
 pub(crate) use self::blocks::OtherBlocks;
 
@@ -32,12 +33,16 @@ impl<'a> Search<'_, 'a> {
         }
         // The action of an object is no part of the value that led here.
         let outer = std::mem::replace(&mut self.visibility, Visibility::Shown);
-        let mut causes = self.of_origin(change);
-        let of_action = match change.deposed {
+        let is_asked = self.is_asked();
+        let mut causes = match change.deposed {
             Some(_) => Collected::of(Finding::root(subject, Fact::LeftBehind, None)),
             None => self.of_action(change),
         };
-        causes.add(of_action);
+        if is_asked && let Some(site) = self.site(&change.addr) {
+            causes.list.extend(self.of_order(&site, change));
+        }
+        // An object may change because of its configuration, and move or be imported beside that.
+        causes.add(self.of_origin(change));
         self.visibility = outer;
         finding.because_of(causes)
     }
@@ -118,26 +123,19 @@ impl<'a> Search<'_, 'a> {
 
     fn of_replacement(&mut self, change: &ResourceChange) -> Collected {
         let subject = change.addr.to_string();
-        let site = self.site(&change.addr);
-        let mut causes = match change.reason {
+        match change.reason {
             Some(Reason::ReplaceBecauseTainted) => {
                 Collected::of(Finding::root(subject, Fact::Tainted, None))
             }
             Some(Reason::ReplaceByRequest) => {
                 Collected::of(Finding::root(subject, Fact::ReplaceRequested, None))
             }
-            Some(Reason::ReplaceByTriggers) => match &site {
-                Some(site) => self.of_triggers(site),
+            Some(Reason::ReplaceByTriggers) => match self.site(&change.addr) {
+                Some(site) => self.of_triggers(&site),
                 None => Collected::default(),
             },
             _ => self.of_attributes(change, self.replacing(change)),
-        };
-        if change.change.action == Action::CreateThenDelete
-            && let Some(site) = &site
-        {
-            causes.list.push(self.created_first(site, &change.addr));
         }
-        causes
     }
 
     /// The attributes that force the replacement of an object. A provider may name an attribute, or a part of it.
@@ -151,11 +149,6 @@ impl<'a> Search<'_, 'a> {
             true => change.required_replace.clone(),
             false => forcing,
         }
-    }
-
-    fn created_first(&self, site: &Site<'a>, address: &ResourceInstance) -> Finding {
-        let place = self.header(site.entry);
-        Finding::root(address.to_string(), Fact::CreatedFirst, place)
     }
 
     /// The references of `replace_triggered_by` that change.
@@ -245,7 +238,9 @@ impl<'a> Search<'_, 'a> {
         let differing: Vec<Path> = ignored.into_iter().filter(differs).collect();
         self.collect(differing, |search, path| {
             let place = search.header(site.entry);
-            Some(Finding::root(format!("{}{path}", change.addr), Fact::Ignored, place))
+            let subject = format!("{}{path}", change.addr);
+            let outside = search.changed_outside(&change.addr, &path);
+            Some(Finding::root(subject, Fact::Ignored, place).because(outside))
         })
     }
 

@@ -1,6 +1,6 @@
 //! The `show` command.
 
-use std::{io, path::Path};
+use std::{io, path::Path, sync::Arc};
 
 use backend::LocalPaths;
 use db::{Diagnostic, Summary};
@@ -163,7 +163,7 @@ fn show_plan(session: &CommandSession, args: &ShowArgs, path: &Path) -> Result<E
         render::plan_json(&render::PlanJson { view, prior_state, program: Some(&program) })
     });
     if let Some(path) = &args.html {
-        write_saved(session, path, &file, view, &project.program())?;
+        write_saved(session, path, &file, view, &Arc::new(project.program()))?;
         return Ok(Exit::Success);
     }
     if !args.json.json {

@@ -1,6 +1,6 @@
 //! The HTML page of `plan -html` and `show -html`.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use db::Diagnostic;
 use hir::Program;
@@ -50,7 +50,7 @@ pub(crate) fn write_saved(
     path: &Path,
     file: &PlanFile,
     view: PlanView<'_>,
-    program: &Program,
+    program: &Arc<Program>,
 ) -> Result<(), Failure> {
     let values = values_of_file(file);
     let inputs = of_file(session, file, program, &values);

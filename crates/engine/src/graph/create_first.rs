@@ -8,7 +8,11 @@
 //!
 //! **Invariant:** the edges of a node are followed once, and none if no block has the setting.
 
-use std::{cell::OnceCell, collections::BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use addr::{ConfigResource, ResourceMode};
 use hir::{Entry, Program};
@@ -16,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::graph::{
     dependencies::direct,
-    template::Declared,
+    template::{Declared, Template},
     tree::{ConfigNode, ConfigTree, TreeIx},
 };
 
@@ -34,9 +38,29 @@ impl CreateFirst {
         tree: &ConfigTree,
     ) -> &BTreeSet<ConfigResource> {
         self.resources.get_or_init(|| match is_used(program) {
-            true => reached(tree),
+            true => reached(tree).into_keys().collect(),
             false => BTreeSet::new(),
         })
+    }
+}
+
+/// The resources of a configuration that are created before they are destroyed, each with the dependent that spreads
+/// its setting to it.
+pub struct CreatedFirst(BTreeMap<ConfigResource, Option<ConfigResource>>);
+
+impl CreatedFirst {
+    /// Finds these resources. Linear in the size of the configuration.
+    pub fn of(program: &Arc<Program>) -> CreatedFirst {
+        if !is_used(program) {
+            return CreatedFirst(BTreeMap::new());
+        }
+        CreatedFirst(reached(&ConfigTree::new(program, &Template::all(program))))
+    }
+
+    /// The dependent of a resource that is created first, and makes its dependencies so. `None` if the resource has the
+    /// setting itself, or is not created first.
+    pub fn spread_by(&self, resource: &ConfigResource) -> Option<&ConfigResource> {
+        self.0.get(resource)?.as_ref()
     }
 }
 
@@ -48,24 +72,38 @@ fn is_used(program: &Program) -> bool {
     program.modules.iter().any(|module| module.resources.values().any(has_setting))
 }
 
-/// The resources that have the setting, and the resources that they depend on.
-fn reached(tree: &ConfigTree) -> BTreeSet<ConfigResource> {
-    let mut open = with_setting(tree);
+/// The resources that have the setting, and the resources that they depend on, each with the nearest dependent that
+/// leads to it by the shortest way.
+fn reached(tree: &ConfigTree) -> BTreeMap<ConfigResource, Option<ConfigResource>> {
+    let settings = with_setting(tree).into_iter();
+    let mut open: VecDeque<_> = settings.map(|node| Reached { node, by: None }).collect();
     let mut visited = FxHashSet::default();
-    let mut found = BTreeSet::new();
-    while let Some(node) = open.pop() {
+    let mut found = BTreeMap::new();
+    while let Some(Reached { node, by }) = open.pop_front() {
         if !visited.insert(node) {
             continue;
         }
-        if let Declared::Resource(entry) = tree.declared(node)
-            && entry.resource().resource.mode == ResourceMode::Managed
-        {
-            let resource = entry.resource().resource.clone();
-            found.insert(ConfigResource { module: tree.path(node.module), resource });
+        let own = managed(tree, node);
+        let next = own.is_some().then_some(node).or(by);
+        if let Some(own) = own {
+            found.insert(own, by.and_then(|it| managed(tree, it)));
         }
-        open.extend(direct(tree, node));
+        open.extend(direct(tree, node).into_iter().map(|node| Reached { node, by: next }));
     }
     found
+}
+
+/// A node, and the nearest managed resource that depends on it.
+struct Reached {
+    node: ConfigNode,
+    by: Option<ConfigNode>,
+}
+
+fn managed(tree: &ConfigTree, node: ConfigNode) -> Option<ConfigResource> {
+    let Declared::Resource(entry) = tree.declared(node) else { return None };
+    let resource = entry.resource().resource.clone();
+    let is_managed = resource.mode == ResourceMode::Managed;
+    is_managed.then(|| ConfigResource { module: tree.path(node.module), resource })
 }
 
 fn with_setting(tree: &ConfigTree) -> Vec<ConfigNode> {

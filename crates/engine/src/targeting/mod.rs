@@ -17,11 +17,17 @@ mod addresses;
 mod moves;
 mod selection;
 
+use std::sync::Arc;
+
 use addr::{ResourceInstance, Target};
 use db::{Diagnostic, Summary};
+use hir::Program;
+use rustc_hash::FxHashSet;
+use state::{Plan, State};
 
 use self::addresses::Addresses;
 pub(crate) use self::{moves::uncovered_moves, selection::Selection};
+use crate::graph::{template::Template, tree::ConfigTree};
 
 /// The addresses that limit a run.
 #[derive(Clone)]
@@ -59,6 +65,19 @@ impl Targeting {
     pub(crate) fn is_exclusion(&self) -> bool {
         self.kind == Kind::Exclude
     }
+}
+
+/// The addresses of the resources and outputs that a plan with targets or exclusions keeps, without keys of instances.
+/// `None` for a plan that keeps everything. `stored` is the state before the plan.
+pub fn kept_addresses(
+    program: &Arc<Program>,
+    plan: &Plan,
+    stored: &State,
+) -> Option<FxHashSet<String>> {
+    let targeting = Targeting::of(&plan.targets, &plan.excludes)?;
+    let tree = ConfigTree::new(program, &Template::all(program));
+    let stored = stored.resources().map(|(address, _)| address);
+    Some(Selection::new(targeting, &tree, stored).kept_addresses(&tree))
 }
 
 /// The warning of a plan with targets.

@@ -35,7 +35,7 @@ pub fn of_planned<'a>(session: &Session, planned: &'a Planned, previous: &'a Sta
 pub fn of_file<'a>(
     session: &Session,
     file: &'a PlanFile,
-    program: &'a Program,
+    program: &'a Arc<Program>,
     values: &'a VariableValues,
 ) -> Inputs<'a> {
     Inputs {
@@ -63,7 +63,7 @@ pub struct OpenedPlan {
     /// The plan file.
     pub file: PlanFile,
     /// The configuration of the plan file, with the schemas of the installed providers.
-    pub program: Program,
+    pub program: Arc<Program>,
     values: VariableValues,
 }
 
@@ -78,7 +78,7 @@ impl OpenedPlan {
         let (mut project, locks) = (planned::project(session, &file)?, planned::locks(&file)?);
         let executables = session.providers_at_hand(&project, &mut file.prior_state.state, &locks);
         set_schemas(session, &mut project, &file, &executables);
-        let program = project.finish().program();
+        let program = Arc::new(project.finish().program());
         let values = values_of_file(&file);
         Ok(OpenedPlan { file, program, values })
     }

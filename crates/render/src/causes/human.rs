@@ -83,7 +83,7 @@ fn write_line(line: &Line, width: usize, style: &Style, text: &mut String) {
 
 /// One line for each change, with its cause and its place.
 pub fn causes_overview(findings: &[Finding], style: &Style) -> String {
-    let addresses = findings.iter().map(|it| it.subject.chars().count());
+    let addresses = findings.iter().map(|it| object(it).chars().count());
     let width = addresses.filter(|it| *it <= MAX_ALIGNED / 2).max().unwrap_or_default();
     let mut text = String::new();
     for finding in findings {
@@ -93,16 +93,23 @@ pub fn causes_overview(findings: &[Finding], style: &Style) -> String {
             Fact::NoBlock => diff::symbol(Action::Delete, style),
             _ => diff::symbol(Action::Update, style),
         };
-        let cause = finding.summary().unwrap_or_else(|| finding.text_below(&finding.subject));
-        let place = finding.root_place().map(|it| visible_line(&it.to_string()));
-        let place = place.map(|it| format!("  {}", style.paint(Paint::Dim, &it)));
-        let _ = writeln!(
-            text,
-            "{symbol} {:<width$}  {}{}",
-            visible_line(&finding.subject),
-            visible_line(&cause),
-            place.unwrap_or_default()
-        );
+        let subject = visible_line(&object(finding));
+        let _ = writeln!(text, "{symbol} {subject:<width$}  {}", short_cause(finding, style));
     }
     text
+}
+
+/// The address of an object, with the key if it is deposed.
+fn object(finding: &Finding) -> String {
+    match finding.deposed() {
+        Some(key) => format!("{} (deposed object {key})", finding.subject),
+        None => finding.subject.clone(),
+    }
+}
+
+/// The cause of a change in one line, with its place.
+pub(crate) fn short_cause(finding: &Finding, style: &Style) -> String {
+    let place = finding.root_place().map(|it| visible_line(&it.to_string()));
+    let place = place.map(|it| format!("  {}", style.paint(Paint::Dim, &it)));
+    visible_line(&finding.short()) + place.as_deref().unwrap_or_default()
 }

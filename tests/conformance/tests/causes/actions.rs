@@ -1,27 +1,10 @@
 //! Actions of objects.
 
 use conformance::World;
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use state::PlanMode;
 
-use crate::{check, explained, explained_in};
-
-/// Applies `before`, and plans `after` in a world that `prepare` changes.
-#[track_caller]
-fn check_with(
-    before: &str,
-    after: &str,
-    prepare: impl FnOnce(&mut World),
-    address: &str,
-    expected: Expect,
-) {
-    let mut world = World::new(&format!("//- /main.tf\n{before}"));
-    let diagnostics = world.apply();
-    assert!(!diagnostics.iter().any(db::Diagnostic::is_error), "{diagnostics:#?}");
-    world.edit("main.tf", after);
-    prepare(&mut world);
-    expected.assert_eq(&explained(&mut world, address));
-}
+use crate::{check, check_with, explained_in};
 
 const RELEASES: &str = r#"
 locals {
@@ -298,6 +281,113 @@ resource "terraform_data" "b" {{
                   - the configuration has the value "2"                                      main.tf:2
               - it is created before its old object is destroyed (create_before_destroy)     main.tf:5
         "#]],
+    );
+}
+
+#[test]
+fn trigger_of_a_whole_resource_is_traced_to_the_change_of_its_instance() {
+    let text = |input: &str| {
+        format!(
+            r#"resource "terraform_data" "a" {{
+  for_each = toset(["x", "y"])
+  input    = each.key == "y" ? "{input}" : "same"
+}}
+
+resource "terraform_data" "b" {{
+  for_each = terraform_data.a
+
+  lifecycle {{
+    replace_triggered_by = [terraform_data.a[each.key]]
+  }}
+}}
+
+resource "terraform_data" "all" {{
+  lifecycle {{
+    replace_triggered_by = [terraform_data.a]
+  }}
+}}
+"#
+        )
+    };
+    check(
+        &text("1"),
+        &text("2"),
+        "terraform_data.b",
+        expect![[r#"
+        terraform_data.b["x"] does not change.  main.tf:6
+
+        terraform_data.b["y"] must be replaced because:
+          - terraform_data.a["y"] changes, and lifecycle.replace_triggered_by names it  main.tf:10
+            - it will be updated in-place                                               main.tf:1
+              - input changes from "1" to "2"                                           main.tf:3
+                - each.key is "y"                                                       main.tf:2
+              - output may change when the provider updates the object                  main.tf:1
+    "#]],
+    );
+    check(
+        &text("1"),
+        &text("2"),
+        "terraform_data.all",
+        expect![[r#"
+        terraform_data.all must be replaced because:
+          - terraform_data.a["y"] changes, and lifecycle.replace_triggered_by names it  main.tf:16
+            - it will be updated in-place                                               main.tf:1
+              - input changes from "1" to "2"                                           main.tf:3
+                - each.key is "y"                                                       main.tf:2
+              - output may change when the provider updates the object                  main.tf:1
+    "#]],
+    );
+}
+
+#[test]
+fn create_before_destroy_is_traced_to_the_dependent_that_spreads_it() {
+    let text = |value: u32| {
+        format!(
+            r#"resource "terraform_data" "network" {{
+  triggers_replace = {value}
+}}
+
+module "web" {{
+  source  = "./web"
+  network = terraform_data.network.id
+}}
+
+//- /web/main.tf
+variable "network" {{
+}}
+
+resource "terraform_data" "server" {{
+  triggers_replace = var.network
+}}
+
+locals {{
+  server = terraform_data.server.id
+}}
+
+resource "terraform_data" "name" {{
+  input = local.server
+
+  lifecycle {{
+    create_before_destroy = true
+  }}
+}}
+"#
+        )
+    };
+    let (after, _) =
+        text(2).split_once("\n//-").map(|(a, b)| (a.to_owned(), b.to_owned())).expect("two files");
+    check(
+        &text(1),
+        &after,
+        "terraform_data.network",
+        expect![[r#"
+        terraform_data.network must be replaced (the new object is created first) because:
+          - triggers_replace changes from 1 to 2, which forces replacement                 main.tf:2
+            - the configuration has the value 2                                            main.tf:2
+          - it is created before its old object is destroyed, for the sake of a dependent  main.tf:1
+            - module.web.terraform_data.server depends on terraform_data.network           web/main.tf:4
+              - module.web.terraform_data.name depends on module.web.terraform_data.server, and has create_before_destroy  web/main.tf:12
+    "#]],
     );
 }
 
