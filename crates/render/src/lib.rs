@@ -82,9 +82,9 @@ pub use crate::{
     value::value,
     watch::{
         KEYS, ListedChange, NewPlan, NewsEntry, PlanFinished, PlanNews, Problems, TerminalSize,
-        WatchScreen, WatchView, WatchedPlan, change_list, changed_objects, closed_json,
-        plan_finished_json, plan_news, plan_started_json, plan_summary, refreshed_json,
-        watch_body_length, watch_screen, watching_json,
+        WatchScreen, WatchView, WatchedPlan, change_list, changed_objects, changed_outputs,
+        closed_json, plan_finished_json, plan_news, plan_started_json, plan_summary,
+        refreshed_json, watch_body_length, watch_screen, watching_json,
     },
     workspace::{workspace_created, workspace_result, workspaces, workspaces_json},
 };

@@ -219,3 +219,49 @@ fn hover_shows_the_causes_of_the_last_plan() {
     editor.leave();
     assert!(server.wait().expect("can be waited for").success());
 }
+
+/// The text of the record of the last plan, and the time of its last change.
+fn record(bench: &Bench) -> (String, std::time::SystemTime) {
+    let path = bench.path(".terraform/mayfly-causes.json");
+    let time = std::fs::metadata(&path).and_then(|it| it.modified()).expect("there is a record");
+    (std::fs::read_to_string(path).expect("is readable"), time)
+}
+
+#[test]
+fn watch_reports_the_causes_of_news_and_records_all_causes() {
+    let bench = released();
+    bench.write(".terraform/keep", "");
+    let started = bench.mayfly(".", ["watch", "-json"]).start();
+    let planned = |number: u32| started.wait_for(&format!("\"ok\":true,\"plan\":{number},"));
+    planned(1);
+    bench.write("terraform.tfvars", "release = \"3\"\n");
+    planned(2);
+    // Each plan writes its record before the next one starts.
+    bench.write("terraform.tfvars", "release = \"3\"\n# Without effect.\n");
+    planned(3);
+    let (_, written) = record(&bench);
+    bench.write("terraform.tfvars", "release = \"3\"\n# Without effect again.\n");
+    planned(4);
+    started.signal(rustix::process::Signal::INT);
+    let ended = started.end().exits(0);
+    ended.lacks(&["canary"]);
+    let (text, after) = record(&bench);
+    assert_eq!(written, after, "a record with the same causes is not written again");
+    assert!(text.contains("to \\\"img-3\\\", which forces replacement"), "{text}");
+    assert!(!text.contains("canary"), "{text}");
+
+    let lines = ended.json_lines();
+    let causes: Vec<_> = lines.iter().filter(|it| it["type"] == "plan_finished").collect();
+    let causes: Vec<_> = causes.iter().map(|it| &it["causes"]).collect();
+    let at_variable = serde_json::json!({ "file": "terraform.tfvars", "line": 1, "column": 11 });
+    for (causes, image) in [(causes[0], "img-2"), (causes[1], "img-3")] {
+        assert_eq!(causes[0]["address"], "terraform_data.web");
+        let text = causes[0]["text"].as_str().expect("is a text");
+        let start = format!("triggers_replace changes from \"img-1\" to \"{image}\"");
+        assert!(text.starts_with(&start) && text.contains(" <- var.release is "), "{text}");
+        assert_eq!(causes[0]["place"], at_variable);
+    }
+    assert_eq!(causes[0][1]["address"], "output.id", "all changes of the first plan are news");
+    assert_eq!(causes[1].as_array().map(Vec::len), Some(1), "the output did not change since");
+    assert_eq!(*causes[2], serde_json::json!([]));
+}

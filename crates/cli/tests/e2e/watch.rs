@@ -227,6 +227,7 @@ fn watch_screen_shows_and_applies_plans_and_restores_the_terminal() {
     started.wait_for("as of ");
     bench.write("main.tf", &SMALL.replace("\"one\"", "\"two\""));
     started.wait_for("terraform_data.a changed");
+    started.wait_for("it is declared, and not in the state  main.tf:4");
     started.presses("a");
     started.wait_for("Apply this plan? Only 'yes' will be accepted");
     started.presses("yes\r");

@@ -33,28 +33,48 @@ const MOST_LINES: usize = 20;
 
 /// Writes the record of a plan, if the data directory exists.
 pub fn write(session: &Session, analysis: &Analysis<'_>, sources: &Sources) {
-    let directory = session.data_dir();
-    if !directory.is_dir() {
+    if session.data_dir().is_dir() {
+        save(session, &record_of(session, analysis, sources));
+    }
+}
+
+/// Writes the record of one of many plans, if the data directory exists. Keeps a record that differs only in its time:
+/// a plan after each save must not write a file each time.
+pub fn renew(session: &Session, analysis: &Analysis<'_>, sources: &Sources) {
+    if !session.data_dir().is_dir() {
         return;
     }
+    let record = record_of(session, analysis, sources);
+    let is_alike = |old: &Json| ["files", "changes"].iter().all(|it| old[it] == record[it]);
+    if !read_record(&session.data_dir().join(FILE)).is_some_and(|old| is_alike(&old)) {
+        save(session, &record);
+    }
+}
+
+fn record_of(session: &Session, analysis: &Analysis<'_>, sources: &Sources) -> Json {
     let changes = analysis.explain_first_changes(MOST_CHANGES);
     let files = sources.files.iter().filter(|it| !it.may_hold_secrets);
     let files: serde_json::Map<String, Json> =
         files.map(|it| (it.path.to_string(), digest(&it.text()).into())).collect();
-    let record = json!({
+    json!({
         "version": VERSION,
         "made_at": session.timestamp(),
         "files": files,
         "changes": changes.iter().filter_map(entry).collect::<Vec<Json>>(),
-    });
-    let bytes = record.to_string().into_bytes();
-    if bytes.len() as u64 <= LARGEST {
-        // Ignore a failure: the plan itself succeeded.
-        let _ = private_file::write(&directory.join(FILE), &bytes, Durable::No);
-    }
+    })
 }
 
-/// Removes the record, because an apply makes it outdated.
+fn save(session: &Session, record: &Json) {
+    let bytes = record.to_string().into_bytes();
+    if bytes.len() as u64 > LARGEST {
+        // The record of an earlier plan would be taken for this one's.
+        return remove(session);
+    }
+    // Ignore a failure: the plan itself succeeded.
+    let _ = private_file::write(&session.data_dir().join(FILE), &bytes, Durable::No);
+}
+
+/// Removes the record. An apply makes it outdated.
 pub fn remove(session: &Session) {
     // Ignore a failure: there may be no record.
     let _ = std::fs::remove_file(session.data_dir().join(FILE));

@@ -35,6 +35,16 @@ pub fn finding_json(finding: &Finding) -> Json {
     ])
 }
 
+/// The cause of a change in one line, as `watch -json` shows it.
+pub(crate) fn short_cause_json(finding: &Finding) -> Json {
+    object([
+        ("address", Some(finding.subject.as_str().into())),
+        ("deposed", finding.deposed().map(Into::into)),
+        ("text", Some(finding.short().into())),
+        ("place", finding.root_place().map(place)),
+    ])
+}
+
 fn place(place: &Place) -> Json {
     match place.line {
         0 => json!({ "file": *place.path }),

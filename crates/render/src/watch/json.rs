@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use causes::Finding;
 use serde_json::{Value as Json, json};
 use state::Plan;
 
 use crate::{
+    causes::short_cause_json,
     event::json::Line,
     watch::news::{NewsEntry, PlanNews},
 };
@@ -44,6 +46,8 @@ pub struct NewPlan<'a> {
     pub plan: &'a Plan,
     /// The differences to the previous good plan.
     pub news: &'a PlanNews,
+    /// The changes that differ from the previous good plan, with their causes.
+    pub causes: &'a [Finding],
 }
 
 /// The line for the end of a plan.
@@ -60,9 +64,10 @@ pub fn plan_finished_json(finished: &PlanFinished<'_>, timestamp: &str) -> Strin
         .with("errors", errors.into())
         .with("duration_ms", ((milliseconds * 10.0).round() / 10.0).into());
     match good {
-        Some(NewPlan { plan, news }) => line
+        Some(NewPlan { plan, news, causes }) => line
             .with("applyable", plan.is_applyable.into())
             .with("since_last", since_last(news))
+            .with("causes", causes.iter().map(short_cause_json).collect())
             .finish(),
         None => line.finish(),
     }

@@ -16,7 +16,7 @@ pub use self::{
         NewPlan, PlanFinished, closed_json, plan_finished_json, plan_started_json, refreshed_json,
         watching_json,
     },
-    news::{NewsEntry, PlanNews, changed_objects, plan_news},
+    news::{NewsEntry, PlanNews, changed_objects, changed_outputs, plan_news},
     screen::{
         KEYS, ListedChange, Problems, TerminalSize, WatchScreen, WatchView, WatchedPlan,
         change_list, plan_summary, watch_body_length, watch_screen,

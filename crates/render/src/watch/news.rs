@@ -3,15 +3,17 @@
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, BTreeSet},
+    fmt::Display,
 };
 
+use causes::Finding;
 use state::{Action, OutputChange, Plan, ResourceChange};
 use values::Str;
 
 use crate::plan::comment::is_shown;
 
 /// The differences between two plans.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlanNews {
     /// Changes that the previous plan did not have.
     pub appeared: Vec<NewsEntry>,
@@ -22,14 +24,33 @@ pub struct PlanNews {
 }
 
 /// A difference at one object or output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NewsEntry {
     /// The address of the object, or `output.NAME`.
     pub address: String,
+    /// The key of the object, if it is deposed.
+    pub deposed: Option<String>,
     /// The planned action; for entries in `gone`, the action of the previous plan.
     pub action: Action,
     /// The action of the previous plan if it differs.
     pub before: Option<Action>,
+    /// The change with its causes. `None` for entries in `gone`, and if it was not explained.
+    pub cause: Option<Finding>,
+}
+
+impl NewsEntry {
+    fn of_object(change: &ResourceChange) -> NewsEntry {
+        let deposed = change.deposed.map(|it| it.as_str().to_owned());
+        NewsEntry { deposed, ..NewsEntry::new(change.addr.to_string(), change.change.action) }
+    }
+
+    fn of_output(name: &Str, change: &OutputChange) -> NewsEntry {
+        NewsEntry::new(format!("output.{name}"), change.action)
+    }
+
+    fn new(address: String, action: Action) -> NewsEntry {
+        NewsEntry { address, deposed: None, action, before: None, cause: None }
+    }
 }
 
 impl PlanNews {
@@ -42,6 +63,17 @@ impl PlanNews {
     pub fn len(&self) -> usize {
         self.appeared.len() + self.gone.len() + self.changed.len()
     }
+
+    /// Adds the causes of the entries that some of the findings explain.
+    pub fn explained(mut self, findings: &[Finding]) -> PlanNews {
+        let by_object: BTreeMap<_, _> =
+            findings.iter().map(|it| ((&*it.subject, it.deposed()), it)).collect();
+        for entry in self.appeared.iter_mut().chain(&mut self.changed) {
+            let object = (&*entry.address, entry.deposed.as_deref());
+            entry.cause = by_object.get(&object).map(|it| (*it).clone());
+        }
+        self
+    }
 }
 
 /// Compares a plan with the previous one. Both list their objects by address.
@@ -50,17 +82,19 @@ pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
     merge(
         before.changes().filter(|it| is_shown(it)),
         after.changes().filter(|it| is_shown(it)),
-        |a, b| a.addr.cmp(&b.addr),
-        |old, new| news.note(old.map(described), new.map(described), same_change(old, new)),
+        |a, b| a.compare_addresses(b),
+        |old, new| {
+            let same = same_change(old, new);
+            news.note(old.map(NewsEntry::of_object), new.map(NewsEntry::of_object), same);
+        },
     );
     merge(
         shown_outputs(&before.output_changes),
         shown_outputs(&after.output_changes),
         |a, b| a.0.cmp(b.0),
         |old, new| {
-            let described =
-                |(name, it): (&Str, &OutputChange)| (format!("output.{name}"), it.action);
-            news.note(old.map(described), new.map(described), old == new);
+            let entry = |(name, it): (&Str, &OutputChange)| NewsEntry::of_output(name, it);
+            news.note(old.map(entry), new.map(entry), old == new);
         },
     );
     news
@@ -68,36 +102,43 @@ pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
 
 /// The changes of a plan that differ from the previous plan; all of them if there is no previous plan.
 pub fn changed_objects<'p>(news: Option<&PlanNews>, plan: &'p Plan) -> Vec<&'p ResourceChange> {
+    let is_changed = is_changed(news);
     let shown = plan.changes().filter(|it| is_shown(it));
-    let Some(news) = news else { return shown.collect() };
-    let entries = news.appeared.iter().chain(&news.changed);
-    let addresses: BTreeSet<&str> = entries.map(|it| it.address.as_str()).collect();
-    match addresses.is_empty() {
-        true => Vec::new(),
-        false => shown.filter(|it| addresses.contains(it.addr.to_string().as_str())).collect(),
+    shown.filter(|it| is_changed(&it.addr)).collect()
+}
+
+/// The names of the outputs whose changes differ from the previous plan; of all of them if there is no previous plan.
+pub fn changed_outputs<'p>(news: Option<&PlanNews>, plan: &'p Plan) -> Vec<&'p Str> {
+    let is_changed = is_changed(news);
+    let names = shown_outputs(&plan.output_changes).map(|(name, _)| name);
+    names.filter(|it| is_changed(&format_args!("output.{it}"))).collect()
+}
+
+/// The test whether an address is among the entries. Writes no address if there are none, as after most saves.
+fn is_changed(news: Option<&PlanNews>) -> impl Fn(&dyn Display) -> bool {
+    let addresses = news.map(|news| -> BTreeSet<&str> {
+        let entries = news.appeared.iter().chain(&news.changed);
+        entries.map(|it| it.address.as_str()).collect()
+    });
+    move |address| match &addresses {
+        None => true,
+        Some(addresses) if addresses.is_empty() => false,
+        Some(addresses) => addresses.contains(address.to_string().as_str()),
     }
 }
 
 impl PlanNews {
-    fn note(&mut self, old: Option<(String, Action)>, new: Option<(String, Action)>, same: bool) {
+    fn note(&mut self, old: Option<NewsEntry>, new: Option<NewsEntry>, same: bool) {
         match (old, new) {
-            (None, Some((address, action))) => {
-                self.appeared.push(NewsEntry { address, action, before: None });
-            }
-            (Some((address, action)), None) => {
-                self.gone.push(NewsEntry { address, action, before: None });
-            }
-            (Some((_, was)), Some((address, action))) if !same => {
-                let before = (was != action).then_some(was);
-                self.changed.push(NewsEntry { address, action, before });
+            (None, Some(new)) => self.appeared.push(new),
+            (Some(old), None) => self.gone.push(old),
+            (Some(old), Some(new)) if !same => {
+                let before = (old.action != new.action).then_some(old.action);
+                self.changed.push(NewsEntry { before, ..new });
             }
             _ => {}
         }
     }
-}
-
-fn described(change: &ResourceChange) -> (String, Action) {
-    (change.addr.to_string(), change.change.action)
 }
 
 /// Returns true if two changes of an object are alike.

@@ -18,6 +18,7 @@ use state::{Action, Plan, ResourceChange};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{
+    causes::short_cause,
     diff,
     event::human::summary,
     plan::comment::is_shown,
@@ -284,6 +285,9 @@ fn summary_body(screen: &WatchScreen, style: &Style, lines: &mut Vec<String>) {
     }
 }
 
+/// The space before the cause of an entry, which is deeper than the addresses.
+const CAUSE_INDENT: &str = "      ";
+
 fn push_news(news: &PlanNews, style: &Style, lines: &mut Vec<String>) {
     lines.push("Since the last plan:".to_owned());
     if news.is_empty() {
@@ -292,7 +296,16 @@ fn push_news(news: &PlanNews, style: &Style, lines: &mut Vec<String>) {
     let mut push = |entries: &[NewsEntry], what: &dyn Fn(&NewsEntry) -> String| {
         for it in entries {
             let symbol = diff::symbol(it.action, style);
-            lines.push(format!("{symbol} {} {}", visible_line(&it.address), what(it)));
+            let deposed = it.deposed.as_ref().map(|key| format!(" (deposed object {key})"));
+            let address = it.address.clone() + deposed.as_deref().unwrap_or_default();
+            lines.push(format!("{symbol} {} {}", visible_line(&address), what(it)));
+            // Colours would count as columns.
+            let plain = Style { color: false, ..*style };
+            let cause = it.cause.as_ref().map(|it| short_cause(it, &plain));
+            let cause = cause.map(|it| plain.wrap(&it, CAUSE_INDENT.len()));
+            lines.extend(
+                cause.iter().flat_map(|it| it.lines()).map(|it| format!("{CAUSE_INDENT}{it}")),
+            );
         }
     };
     let verb = |action: Action| if words(action).is_empty() { "nothing" } else { words(action) };

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use causes::{Fact, Finding, Place};
+use db::ByteRange;
 use expect_test::{Expect, expect};
 use state::Action;
 
@@ -11,7 +13,24 @@ fn change(action: Action, address: &str, words: &'static str) -> ListedChange {
 }
 
 fn entry(action: Action, address: &str, before: Option<Action>) -> NewsEntry {
-    NewsEntry { address: address.to_owned(), action, before }
+    NewsEntry { address: address.to_owned(), deposed: None, action, before, cause: None }
+}
+
+/// A change of an attribute to the value of a variable.
+fn caused(subject: &str, value: &str) -> Finding {
+    let range = ByteRange { start: 0, end: 0 };
+    let place = |path: &str, line| Place { path: path.into(), range, line, column: 1 };
+    let is = |subject: &str, value: &str, because, place| Finding {
+        subject: subject.to_owned(),
+        fact: Fact::Is { value: value.to_owned() },
+        place: Some(place),
+        because,
+        more: 0,
+    };
+    let root = is("var.length", value, Vec::new(), place("main.tf", 3));
+    let attribute = is(&format!("{subject}.length"), value, vec![root], place("main.tf", 12));
+    let fact = Fact::Planned { action: Action::DeleteThenCreate, deposed: None };
+    Finding { fact, ..is(subject, value, vec![attribute], place("main.tf", 11)) }
 }
 
 fn good() -> WatchScreen {
@@ -23,6 +42,7 @@ fn good() -> WatchScreen {
             entry(Action::Create, "output.name", None),
         ],
     };
+    let news = news.explained(&[caused("random_pet.b", "4"), caused("random_pet.gone", "4")]);
     let plan = WatchedPlan {
         at: "21:05:33".to_owned(),
         took: Duration::from_millis(41),
@@ -70,23 +90,23 @@ fn watch_screen_shows_a_plan() {
         16,
         60,
         expect![[r#"
-        mayfly watch  shop                         refreshed 12s ago
-        Plan: 2 to add, 0 to change, 1 to destroy.   21:05:33, 41 ms
-        ────────────────────────────────────────────────────────────
-        Since the last plan:
-          + random_pet.new new
-        -/+ random_pet.b changed: replace instead of update in-place
-          + output.name changed
-          ~ random_pet.gone no longer in the plan
+            mayfly watch  shop                         refreshed 12s ago
+            Plan: 2 to add, 0 to change, 1 to destroy.   21:05:33, 41 ms
+            ────────────────────────────────────────────────────────────
+            Since the last plan:
+              + random_pet.new new
+            -/+ random_pet.b changed: replace instead of update in-place
+                  length is 4 <- var.length is 4  main.tf:3
+              + output.name changed
+              ~ random_pet.gone no longer in the plan
 
-        The plan:
-        -/+ random_pet.b replace
-          + random_pet.new create
-          + output.name
-
-        ────────────────────────────────────────────────────────────
-        a apply  r refresh  d details  ? help  q quit
-    "#]],
+            The plan:
+            -/+ random_pet.b replace
+              + random_pet.new create
+              + output.name
+            ────────────────────────────────────────────────────────────
+            a apply  r refresh  d details  ? help  q quit
+        "#]],
     );
 }
 
@@ -103,25 +123,25 @@ fn watch_screen_shows_errors_above_the_outdated_plan() {
         18,
         60,
         expect![[r#"
-        mayfly watch  shop                         refreshed 12s ago
-        1 error since 21:06:01
-        as of 21:05:33: Plan: 2 to add, 0 to change, 1 to destroy.
-        ────────────────────────────────────────────────────────────
-        Error: Unclosed block
+            mayfly watch  shop                         refreshed 12s ago
+            1 error since 21:06:01
+            as of 21:05:33: Plan: 2 to add, 0 to change, 1 to destroy.
+            ────────────────────────────────────────────────────────────
+            Error: Unclosed block
 
-          on main.tf line 3:
+              on main.tf line 3:
 
-        Since the last plan:
-          + random_pet.new new
-        -/+ random_pet.b changed: replace instead of update in-place
-          + output.name changed
-          ~ random_pet.gone no longer in the plan
+            Since the last plan:
+              + random_pet.new new
+            -/+ random_pet.b changed: replace instead of update in-place
+                  length is 4 <- var.length is 4  main.tf:3
+              + output.name changed
+              ~ random_pet.gone no longer in the plan
 
-        The plan:
-        -/+ random_pet.b replace
-        ────────────────────────────────────────────────────────────
-        a apply  r refresh  d details  ? help  q quit     1-12 of 14
-    "#]],
+            The plan:
+            ────────────────────────────────────────────────────────────
+            a apply  r refresh  d details  ? help  q quit     1-12 of 15
+        "#]],
     );
 }
 
@@ -156,16 +176,16 @@ fn watch_screen_shows_the_approval_prompt() {
         9,
         80,
         expect![[r#"
-        mayfly watch  shop                                             refreshed 12s ago
-        Plan: 2 to add, 0 to change, 1 to destroy.                       21:05:33, 41 ms
-        ────────────────────────────────────────────────────────────────────────────────
-        Since the last plan:
-          + random_pet.new new
-        -/+ random_pet.b changed: replace instead of update in-place
-          + output.name changed
-        ────────────────────────────────────────────────────────────────────────────────
-        Apply this plan? Only 'yes' will be accepted (Esc: no): ye_
-    "#]],
+            mayfly watch  shop                                             refreshed 12s ago
+            Plan: 2 to add, 0 to change, 1 to destroy.                       21:05:33, 41 ms
+            ────────────────────────────────────────────────────────────────────────────────
+            Since the last plan:
+              + random_pet.new new
+            -/+ random_pet.b changed: replace instead of update in-place
+                  length is 4 <- var.length is 4  main.tf:3
+            ────────────────────────────────────────────────────────────────────────────────
+            Apply this plan? Only 'yes' will be accepted (Esc: no): ye_
+        "#]],
     );
 }
 
@@ -178,16 +198,16 @@ fn watch_screen_scrolls_to_the_end_of_a_long_list() {
         9,
         60,
         expect![[r#"
-        mayfly watch  shop                         refreshed 12s ago
-        Plan: 2 to add, 0 to change, 1 to destroy.   21:05:33, 41 ms
-        ────────────────────────────────────────────────────────────
-        The plan:
-        -/+ random_pet.b replace
-          + random_pet.new create
-          + output.name
-        ────────────────────────────────────────────────────────────
-        a apply  r refresh  d details  ? help  q quit     7-10 of 10
-    "#]],
+            mayfly watch  shop                         refreshed 12s ago
+            Plan: 2 to add, 0 to change, 1 to destroy.   21:05:33, 41 ms
+            ────────────────────────────────────────────────────────────
+            The plan:
+            -/+ random_pet.b replace
+              + random_pet.new create
+              + output.name
+            ────────────────────────────────────────────────────────────
+            a apply  r refresh  d details  ? help  q quit     8-11 of 11
+        "#]],
     );
 }
 
@@ -198,19 +218,19 @@ fn watch_screen_cuts_long_lines() {
         12,
         24,
         expect![[r#"
-        mayfly watch  shop
-        Plan: 2 to add, 0 to ch…
-        ────────────────────────
-        Since the last plan:
-          + random_pet.new new
-        -/+ random_pet.b change…
-          + output.name changed
-          ~ random_pet.gone no …
-
-        The plan:
-        ────────────────────────
-        a apply  r refresh  d d…
-    "#]],
+            mayfly watch  shop
+            Plan: 2 to add, 0 to ch…
+            ────────────────────────
+            Since the last plan:
+              + random_pet.new new
+            -/+ random_pet.b change…
+                  length is 4 <-
+                  var.length is 4
+                  main.tf:3
+              + output.name changed
+            ────────────────────────
+            a apply  r refresh  d d…
+        "#]],
     );
     for (rows, columns) in [(0, 0), (1, 1), (2, 5), (5, 3), (1, 200)] {
         let lines = watch_screen(&good(), TerminalSize { rows, columns }, &Style::PLAIN);
@@ -231,10 +251,14 @@ fn watch_prints_a_finished_plan_as_json() {
     let failed =
         PlanFinished { plan: 3, duration: Duration::from_micros(1250), errors: 2, good: None };
     let plan = crate::plan::tests::empty_plan();
-    let finished =
-        PlanFinished { errors: 0, good: Some(NewPlan { plan: &plan, news: &news }), ..failed };
+    let causes = [caused("random_pet.b", "4")];
+    let finished = PlanFinished {
+        errors: 0,
+        good: Some(NewPlan { plan: &plan, news: &news, causes: &causes }),
+        ..failed
+    };
     let text = [plan_finished_json(&failed, "T"), plan_finished_json(&finished, "T")].join("\n");
     expect![[r#"
         {"@level":"info","@message":"Plan 3 failed after 1.2 ms; the previous plan is kept","@module":"tofu.ui","@timestamp":"T","duration_ms":1.3,"errors":2,"ok":false,"plan":3,"type":"plan_finished"}
-        {"@level":"info","@message":"Plan 3 finished after 1.2 ms","@module":"tofu.ui","@timestamp":"T","applyable":true,"duration_ms":1.3,"errors":0,"ok":true,"plan":3,"since_last":{"appeared":["random_pet.new"],"changed":["random_pet.b","output.name"],"gone":["random_pet.gone"]},"type":"plan_finished"}"#]].assert_eq(&text);
+        {"@level":"info","@message":"Plan 3 finished after 1.2 ms","@module":"tofu.ui","@timestamp":"T","applyable":true,"causes":[{"address":"random_pet.b","text":"length is 4 \u003c- var.length is 4","place":{"file":"main.tf","line":3,"column":1}}],"duration_ms":1.3,"errors":0,"ok":true,"plan":3,"since_last":{"appeared":["random_pet.new"],"changed":["random_pet.b","output.name"],"gone":["random_pet.gone"]},"type":"plan_finished"}"#]].assert_eq(&text);
 }

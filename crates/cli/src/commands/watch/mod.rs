@@ -43,6 +43,7 @@ use self::{
 };
 use operations::{
     PROGRAM,
+    causes::record,
     goal::Goal,
     modules::{verify::verify, writes::ModuleDirectories},
     offline::Analysis,
@@ -76,7 +77,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// watcher.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The most changes whose causes the details show.
+/// The most changes whose causes are shown.
 const MOST_EXPLAINED: usize = 200;
 
 /// The last plan without errors, with everything that is needed to apply it.
@@ -424,20 +425,31 @@ impl<'s> Watch<'s> {
         let PlanOutcome { plan, refreshed, diagnostics, .. } = outcome;
         let is_read = reason != Reason::Edit && self.args.operation.refresh;
         let found = [&*warnings, &*diagnostics].concat();
-        self.report.good(
-            self.session,
-            &report::ValidPlan {
+        let new = LastValidPlan { plan, refreshed, program, values, warnings };
+        self.is_broken = false;
+        let before = self.good.replace(new);
+        let Some(good) = &self.good else { return };
+        let news = before.as_ref().map(|it| render::plan_news(&it.plan, &good.plan));
+        self.analyze(good, |analysis| {
+            let causes = match (&news, &self.report) {
+                // Only JSON lists the changes of the first plan as news.
+                (None, Report::Screen(_) | Report::Lines) => Vec::new(),
+                (news, _) => explained(analysis, &good.plan, news.as_ref()),
+            };
+            let plan = report::ValidPlan {
                 number: self.plans,
-                plan: &plan,
-                before: self.good.as_ref().map(|it| &it.plan),
+                plan: &good.plan,
+                before: before.as_ref().map(|it| &it.plan),
+                causes: &causes,
                 warnings: &found,
-                sources: &program.sources,
+                sources: &good.program.sources,
                 took: begun.elapsed(),
                 is_read,
-            },
-        );
-        self.is_broken = false;
-        self.good = Some(LastValidPlan { plan, refreshed, program, values, warnings });
+            };
+            self.report.good(self.session, &plan, news);
+            // The screen comes first: the record takes longer for a plan with many changes.
+            record::renew(self.session, analysis, &good.program.sources);
+        });
     }
 
     fn fail(&mut self, found: &[Diagnostic], sources: &Sources, begun: Instant) {
@@ -477,6 +489,15 @@ impl<'s> Watch<'s> {
 
     /// The cause of each change, in one line.
     fn causes(&self, good: &LastValidPlan) -> String {
+        let style = &self.session.ui.out;
+        let changes = self.analyze(good, |it| it.explain_first_changes(MOST_EXPLAINED));
+        match changes.is_empty() {
+            true => String::new(),
+            false => format!("Why:\n{}", render::causes_overview(&changes, style)),
+        }
+    }
+
+    fn analyze<T>(&self, good: &LastValidPlan, ask: impl FnOnce(&causes::Analysis<'_>) -> T) -> T {
         let previous = self.configuration.state();
         let inputs = causes::Inputs {
             program: &good.program,
@@ -487,13 +508,19 @@ impl<'s> Watch<'s> {
             system: Arc::clone(&self.session.system),
             workspace: self.session.workspace(),
         };
-        let style = &self.session.ui.out;
-        causes::analyze(&inputs, |analysis| {
-            let changes = analysis.explain_first_changes(MOST_EXPLAINED);
-            match changes.is_empty() {
-                true => String::new(),
-                false => format!("Why:\n{}", render::causes_overview(&changes, style)),
-            }
-        })
+        causes::analyze(&inputs, ask)
     }
+}
+
+/// Explains the changes that differ from the previous plan, all of them if there is none.
+fn explained(
+    analysis: &causes::Analysis<'_>,
+    plan: &Plan,
+    news: Option<&render::PlanNews>,
+) -> Vec<causes::Finding> {
+    let objects = render::changed_objects(news, plan).into_iter();
+    let objects = objects.map(|it| analysis.explain_change(it));
+    let outputs = render::changed_outputs(news, plan).into_iter();
+    let outputs = outputs.filter_map(|it| analysis.explain_output_change(it));
+    objects.chain(outputs).take(MOST_EXPLAINED).collect()
 }

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use causes::Finding;
 use db::{Diagnostic, Rule, Severity, Sources};
 use engine::{EphemeralAction, Event, EventSink};
 use render::{NewPlan, PlanFinished, PlanNews, Problems, Style, WatchView, WatchedPlan};
@@ -36,6 +37,8 @@ pub(super) struct ValidPlan<'a> {
     pub(super) plan: &'a Plan,
     /// The previous plan without errors.
     pub(super) before: Option<&'a Plan>,
+    /// The changes that are reported as news, with their causes.
+    pub(super) causes: &'a [Finding],
     pub(super) warnings: &'a [Diagnostic],
     pub(super) sources: &'a Sources,
     pub(super) took: Duration,
@@ -91,9 +94,13 @@ impl Report {
         }
     }
 
-    /// Shows a plan without errors.
-    pub(super) fn good(&self, session: &CommandSession, good: &ValidPlan<'_>) {
-        let news = good.before.map(|before| render::plan_news(before, good.plan));
+    /// Shows a plan without errors. `news` are its differences to the previous one.
+    pub(super) fn good(
+        &self,
+        session: &CommandSession,
+        good: &ValidPlan<'_>,
+        news: Option<PlanNews>,
+    ) {
         match self {
             Report::Json => json_plan(session, good, news.as_ref()),
             Report::Lines => {
@@ -105,6 +112,7 @@ impl Report {
                 if good.is_read {
                     terminal.refreshed = Some(Instant::now());
                 }
+                let news = news.map(|it| it.explained(good.causes));
                 let screen = &mut terminal.screen;
                 screen.plan = Some(WatchedPlan {
                     at: time(session),
@@ -242,7 +250,7 @@ fn json_plan(session: &CommandSession, good: &ValidPlan<'_>, news: Option<&PlanN
         plan: good.number,
         duration: good.took,
         errors: 0,
-        good: Some(NewPlan { plan: good.plan, news: news.unwrap_or(&none) }),
+        good: Some(NewPlan { plan: good.plan, news: news.unwrap_or(&none), causes: good.causes }),
     };
     lines.push(render::plan_finished_json(&finished, &now));
     lines.push(String::new());
