@@ -164,6 +164,92 @@ fn page_works_in_a_browser() {
     page_is_readable_without_its_script(&browser, &bench);
 }
 
+/// The visible texts with too little contrast between their colour and the surface behind them, by WCAG 2.
+const PALE: &str = "(() => {
+  const parts = (it) => it.match(/[\\d.]+/g).map(Number);
+  const linear = (it) => (it /= 255) <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const surface = (node) => {
+    const own = parts(getComputedStyle(node).backgroundColor);
+    return own[3] === 0 ? surface(node.parentElement) : own;
+  };
+  const pale = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let count = 0;
+  while (texts.nextNode()) {
+    const node = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !node.checkVisibility() || node.localName === 'option') continue;
+    count += 1;
+    const pair = [parts(getComputedStyle(node).color), surface(node)].map(luminance).sort((a, b) => b - a);
+    if ((pair[0] + 0.05) / (pair[1] + 0.05) < 4.5) pale.push(node.outerHTML);
+  }
+  return count > 40 ? pale : ['only ' + count + ' texts'];
+})()";
+
+/// The controls without a name that a screen reader could say.
+const NAMELESS: &str = "[...document.querySelectorAll('a, button, input, select, summary, [tabindex]')].filter((it) => {
+  const labels = [...it.labels ?? []].map((it) => it.textContent);
+  const own = ['INPUT', 'SELECT'].includes(it.tagName) ? '' : it.textContent;
+  const by = document.getElementById(it.getAttribute('aria-labelledby'))?.textContent;
+  return it.checkVisibility() && ![it.getAttribute('aria-label'), by, own, ...labels].some((it) => it?.trim());
+}).map((it) => it.outerHTML)";
+
+/// The parts that scroll sideways, and that the keyboard cannot reach.
+const OUT_OF_REACH: &str = "[...document.querySelectorAll('*')].filter((it) =>
+  it.scrollWidth > it.clientWidth && ['auto', 'scroll'].includes(getComputedStyle(it).overflowX) && it.tabIndex < 0
+).map((it) => it.outerHTML)";
+
+#[test]
+fn page_is_accessible_in_both_themes_and_on_a_narrow_window() {
+    let Some(browser) = Browser::start() else {
+        let text = "skipped: page_is_accessible, because chromium or chromedriver is not on PATH";
+        let _ = writeln!(std::io::stderr(), "{text}");
+        return;
+    };
+    let bench = applied();
+    bench.mayfly(".", ["plan", "-html=plan.html", "-var=size=3", PASSWORD]).succeeds();
+    for theme in ["light", "dark"] {
+        browser.prefer(theme);
+        for width in [1200, 380] {
+            browser.resize(width, 900);
+            browser.open(&bench.path("plan.html"));
+            let is_dark = browser.value("matchMedia('(prefers-color-scheme: dark)').matches");
+            assert_eq!(is_dark, json!(theme == "dark"));
+            browser
+                .value("document.querySelectorAll('details').forEach((it) => { it.open = true; })");
+            for fault in [PALE, NAMELESS, OUT_OF_REACH] {
+                assert_eq!(browser.value(fault), json!([]), "{theme}, {width}: {fault}");
+            }
+            let overflow = "document.documentElement.scrollWidth - innerWidth";
+            assert!(browser.value(overflow).as_i64().is_some_and(|it| it <= 0), "{width}");
+        }
+    }
+    focus_is_visible_on_every_control(&browser);
+}
+
+const TAB: &str = "\u{e004}";
+
+fn focus_is_visible_on_every_control(browser: &Browser) {
+    let focused = "document.activeElement.outerHTML.slice(0, 80)";
+    let outline = "['', 'label'].map((it) => it ? document.activeElement.closest(it) : document.activeElement)
+        .filter(Boolean).map((it) => getComputedStyle(it))
+        .some((it) => it.outlineStyle === 'solid' && parseFloat(it.outlineWidth) >= 2)";
+    let mut visited = std::collections::BTreeSet::new();
+    for _ in 0..60 {
+        browser.press(TAB);
+        if browser.value("document.activeElement === document.body") == json!(true) {
+            // Behind the last control, the focus leaves the page.
+            break;
+        }
+        let control = browser.value(focused).to_string();
+        assert_eq!(browser.value(outline), json!(true), "{control}");
+        visited.insert(control);
+    }
+    let all = visited.iter().cloned().collect::<String>();
+    for control in ["class=\\\"skip", "<input", "<button", "<summary", "class=\\\"scroll"] {
+        assert!(all.contains(control), "{control}: {visited:#?}");
+    }
+}
+
 fn filters_select_changes(browser: &Browser) {
     browser.press("/two");
     browser.wait_until(&format!("{SHOWN} === 1"));

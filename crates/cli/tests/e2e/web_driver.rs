@@ -60,6 +60,19 @@ impl Browser {
         self.of_session("url", json!({"url": format!("file://{}", file.display())}));
     }
 
+    /// Sets the size of the window in pixels.
+    pub(crate) fn resize(&self, width: u32, height: u32) {
+        self.of_session("window/rect", json!({"width": width, "height": height}));
+    }
+
+    /// Sets the theme that the reader prefers: `light` or `dark`.
+    pub(crate) fn prefer(&self, theme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
+        let command =
+            json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}});
+        self.of_session("goog/cdp/execute", command);
+    }
+
     /// The result of an expression of JavaScript.
     pub(crate) fn value(&self, expression: &str) -> Json {
         let script = format!("return {expression};");

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The style of the page.
-const CSS: &str = include_str!("page.css");
+pub(super) const CSS: &str = include_str!("page.css");
 
 /// The script of the page, which only enhances it.
 const SCRIPT: &str = include_str!("page.js");

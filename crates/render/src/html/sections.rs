@@ -100,7 +100,9 @@ fn counted(number: usize, noun: &str) -> String {
 
 fn write_overview(overview: &Overview, html: &mut Html) {
     begin("overview", "Changes by module", html);
-    html.markup("<div class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\">Module</th>");
+    // A region that scrolls must be reachable by the keyboard.
+    html.markup("<div class=\"scroll\" role=\"group\" aria-labelledby=\"overview-heading\" tabindex=\"0\">\n");
+    html.markup("<table>\n<thead><tr><th scope=\"col\">Module</th>");
     for column in &overview.columns {
         html.markup("<th scope=\"col\"");
         html.attribute("class", &format!("kind-{column}"));

@@ -1,3 +1,5 @@
+mod accessible;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use addr::ProviderSource;
@@ -28,6 +30,7 @@ fn page_with(plan: &Plan, diagnostics: &[Diagnostic]) -> String {
         sources: &Sources::default(),
     });
     well_formed(&html);
+    accessible::check_structure(&html);
     html
 }
 
@@ -167,7 +170,7 @@ fn page_shows_changes_in_the_tree_of_modules() {
         <main>
         <section id="overview" aria-labelledby="overview-heading">
         <h2 id="overview-heading">Changes by module</h2>
-        <div class="scroll">
+        <div class="scroll" role="group" aria-labelledby="overview-heading" tabindex="0">
         <table>
         <thead><tr><th scope="col">Module</th><th scope="col" class="kind-change">change</th><th scope="col" class="kind-destroy">destroy</th></tr></thead>
         <tbody>
