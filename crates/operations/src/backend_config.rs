@@ -94,7 +94,7 @@ impl BackendConfig {
             return Ok(());
         }
         let sources =
-            Sources { files: variables::masked_file(session, path).into_iter().collect() };
+            Sources { files: variables::masked_file(&*session.system, path).into_iter().collect() };
         Err(Failure::Diagnostics(problems, sources))
     }
 

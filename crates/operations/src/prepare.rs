@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Diagnostic, Rule, Severity, Summary};
+use db::{Diagnostic, Rule, Severity, Summary, System};
 use engine::{Environment, EventSink, Journal, NoJournal, TempDirectories, VariableValues};
 use hir::{Explanations, Program, unsupported};
 use project::Project;
@@ -88,7 +88,7 @@ pub(crate) fn ready(
     let (diagnostics, program) = loaded.project.checked();
     let analysis = Analysis { diagnostics, program };
     let found = with_known_conditions(session, &loaded, analysis);
-    let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
+    let mut checked = check(&*session.system, &loaded.project, found, flags, state, purpose)?;
     warnings.append(&mut checked.warnings);
     session.view.diagnostics(&warnings, &checked.program.sources);
     let Loaded { executables, ephemeral_inputs, project } = loaded;
@@ -106,9 +106,9 @@ pub struct Checked {
 }
 
 /// Decides whether a configuration can be planned, and determines the values of its variables. `analysis` is the
-/// result of [`Project::checked`].
+/// result of [`Project::checked`]. `system` has the variables files.
 pub fn check(
-    session: &Session,
+    system: &dyn System,
     project: &Project,
     analysis: Analysis,
     flags: &[VarFlag],
@@ -137,11 +137,11 @@ pub fn check(
     if warnings.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(warnings, program.sources.clone()));
     }
-    let (values, of_values) = variables::collect_all(session, &program, flags)?;
+    let (values, of_values) = variables::collect_all(system, &program, flags)?;
     warnings.extend(of_values);
     // Values are checked later. An error in one is shown at the place where the value is given.
     let files = program.sources.files.iter().cloned();
-    program.sources.files = files.chain(variables::file_sources(session, flags)).collect();
+    program.sources.files = files.chain(variables::file_sources(system, flags)).collect();
     Ok(Checked { program: Arc::new(program), values, warnings })
 }
 

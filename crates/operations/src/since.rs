@@ -6,8 +6,8 @@
 //!   working directory ───────────────────────► Project ─► Program ──┘   (providers are asked once)
 //! ```
 //!
-//! **Invariant:** both plans have the same state, the same answers of providers and the same values of variables. They
-//! differ only in the files of the repository.
+//! **Invariant:** both plans have the same state, the same answers of providers, and the same values from the command
+//! line, the environment and questions. They differ only in the files of the repository, variables files among them.
 //! **Invariant:** nothing of the plan at the revision is shown, saved or applied.
 
 mod git;
@@ -16,7 +16,7 @@ mod system;
 use std::{path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, Summary, System};
-use engine::{PlanOptions, PlanOutcome, Planner, VariableValues};
+use engine::{PlanOptions, PlanOutcome, Planner, ValueSource, VariableValues};
 use packages::Git;
 use project::Project;
 use state::{Plan, State};
@@ -126,16 +126,17 @@ fn prepared(
         let detail = format!("The files of the revision cannot be read: {error}.");
         Diagnostic::new(Summary::UNREADABLE_DIRECTORY, detail)
     })?;
-    session.set_plain_values(&mut project);
+    let flags = existing_files(system, flags);
+    session.set_plain_values_of(&**system, &mut project);
     // Nothing is to be planned in a directory that the revision does not have: all of the configuration is new.
     let purpose = if project.is_empty() { Purpose::PlanDestroy } else { Purpose::Plan };
     let locks = LockedVersions { locks: &session.locks()?, source: LockSource::Directory };
     let mut state = state.clone();
-    let loaded = session.finish(project, Some(&mut state), flags, locks)?;
+    let loaded = session.finish(project, Some(&mut state), &flags, locks)?;
     let (diagnostics, program) = loaded.project.checked();
-    let declared = declared_flags(&program, flags);
+    let flags = declared_flags(&program, &flags);
     let analysis = Analysis { diagnostics, program };
-    let checked = prepare::check(session, &loaded.project, analysis, &declared, &state, purpose)?;
+    let checked = prepare::check(&**system, &loaded.project, analysis, &flags, &state, purpose)?;
     let Checked { program, mut values, warnings } = checked;
     take_values(&program, &mut values, &now.values);
     let Loaded { executables, .. } = loaded;
@@ -147,6 +148,15 @@ fn prepared(
         shown: warnings,
         source_files: Vec::new(),
     })
+}
+
+/// The flags without those for variables files that the revision does not have.
+fn existing_files(system: &RevisionSystem, flags: &[VarFlag]) -> Vec<VarFlag> {
+    let exists = |flag: &&VarFlag| match flag {
+        VarFlag::File(path) => !system.lacks(path),
+        VarFlag::Value(_) => true,
+    };
+    flags.iter().filter(exists).cloned().collect()
 }
 
 /// The flags without those that set a variable which the configuration does not declare.
@@ -161,11 +171,16 @@ fn declared_flags(program: &hir::Program, flags: &[VarFlag]) -> Vec<VarFlag> {
     flags.iter().filter(is_declared).cloned().collect()
 }
 
-/// Takes the values that the working directory's configuration has, such as the answers to questions, for the
-/// variables that both configurations declare.
+/// Takes the values of the working directory's configuration for variables that both configurations declare, and that
+/// have no value at the revision: the answers to questions. A value from a file of today counts only for a variable
+/// without a default, which could not be planned otherwise.
 fn take_values(program: &hir::Program, values: &mut VariableValues, now: &VariableValues) {
     for (name, given) in now.iter() {
-        if program.root().variables.contains_key(name) && !values.contains(name) {
+        let Some(declared) = program.root().variables.get(name) else { continue };
+        let has_default = declared.variable().default.is_some();
+        let is_of_file = matches!(given.source, ValueSource::File(_));
+        let is_taken = !has_default || !is_of_file;
+        if is_taken && !values.contains(name) {
             values.set(name.clone(), given.value.clone(), given.source.clone());
         }
     }

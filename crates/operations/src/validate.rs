@@ -48,7 +48,7 @@ fn configuration(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sour
     if !of_files.is_empty() {
         diagnostics.extend(of_files);
         let mut files = program.sources.files.to_vec();
-        files.extend(variables::file_sources(session, flags));
+        files.extend(variables::file_sources(&*session.system, flags));
         program.sources.files = files.into();
     }
     let program = Arc::new(program);

@@ -40,7 +40,7 @@ pub fn collect(
     module: &Module,
     flags: &[VarFlag],
 ) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
-    let mut collect = Collect::new(session, &module.variables);
+    let mut collect = Collect::new(&*session.system, &module.variables);
     collect.all_sources(flags);
     let (values, diagnostics) = collect.end();
     if diagnostics.iter().any(Diagnostic::is_error) {
@@ -52,19 +52,19 @@ pub fn collect(
 /// Collects the values for a command that asks for missing ones later. If there are errors, missing values are
 /// reported with them.
 pub fn collect_all(
-    session: &Session,
+    system: &dyn System,
     program: &Program,
     flags: &[VarFlag],
 ) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
     let variables = &program.root().variables;
-    let mut collect = Collect::new(session, variables);
+    let mut collect = Collect::new(system, variables);
     collect.all_sources(flags);
     let missing = variables.iter().filter(|(name, _)| !collect.found.contains_key(*name));
     let missing: Vec<&Entry> = missing.map(|(_, entry)| entry).collect();
     let (values, mut diagnostics) = collect.end();
     if diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.extend(missing.into_iter().filter_map(|it| engine::missing_value(program, it)));
-        let files = program.sources.files.iter().cloned().chain(file_sources(session, flags));
+        let files = program.sources.files.iter().cloned().chain(file_sources(system, flags));
         return Err(Failure::Diagnostics(diagnostics, Sources { files: files.collect() }));
     }
     Ok((values, diagnostics))
@@ -79,7 +79,7 @@ pub fn collect_for_test(
     flags: &[VarFlag],
     directory: &Path,
 ) -> (VariableValues, Vec<Diagnostic>) {
-    let mut collect = Collect::new(session, variables);
+    let mut collect = Collect::new(&*session.system, variables);
     collect.environment();
     collect.automatic_files(Path::new("."));
     if session.system.is_directory(directory) {
@@ -97,8 +97,8 @@ pub fn test_file_sources(
     flags: &[VarFlag],
     directory: &Path,
 ) -> Vec<SourceText> {
-    let mut sources = file_sources(session, flags);
-    let automatic = automatic_files(session, directory).unwrap_or_default();
+    let mut sources = file_sources(&*session.system, flags);
+    let automatic = automatic_files(&*session.system, directory).unwrap_or_default();
     let masked_file = |path: &PathBuf| masked(path, session.system.read_file(path).ok()?);
     sources.extend(automatic.iter().filter_map(masked_file));
     sources
@@ -106,7 +106,7 @@ pub fn test_file_sources(
 
 /// Errors of files and flags that set variables, regardless of the values. `validate` needs no values.
 pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
-    let mut collect = Collect::new(session, &module.variables);
+    let mut collect = Collect::new(&*session.system, &module.variables);
     collect.all_sources(flags);
     let mut diagnostics = collect.diagnostics;
     diagnostics.retain(|it| it.is_error() && it.summary != Summary::UNDECLARED_VARIABLE);
@@ -114,15 +114,16 @@ pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<
 }
 
 /// The inputs of static evaluation for the root module `root`: the values of variables that are not secret, and
-/// the directories. Errors are ignored here; [`collect`] reports them.
+/// the directories. `system` has the variables files. Errors are ignored here; [`collect`] reports them.
 pub fn static_inputs(
     session: &Session,
+    system: &dyn System,
     db: &dyn hir::Db,
     root: Directory,
     flags: &[VarFlag],
 ) -> StaticInputs {
     let variables = plain_variables(db, root);
-    let mut collect = Collect::new(session, &variables);
+    let mut collect = Collect::new(system, &variables);
     collect.all_sources(flags);
     let (values, _) = collect.end();
     let values = values.iter().map(|(name, it)| (name.clone(), ConstValue(it.value.clone())));
@@ -238,7 +239,7 @@ fn unanswered(name: &Str) -> Diagnostic {
 
 /// Collects values from all sources, before they are converted to the types of the variables.
 struct Collect<'a> {
-    session: &'a Session,
+    system: &'a dyn System,
     variables: &'a Named<Str>,
     found: BTreeMap<Str, Found>,
     undeclared: Vec<Diagnostic>,
@@ -263,9 +264,9 @@ enum TextSource {
 const UNDECLARED_SHOWN: usize = 2;
 
 impl<'a> Collect<'a> {
-    fn new(session: &'a Session, variables: &'a Named<Str>) -> Collect<'a> {
+    fn new(system: &'a dyn System, variables: &'a Named<Str>) -> Collect<'a> {
         Collect {
-            session,
+            system,
             variables,
             found: BTreeMap::new(),
             undeclared: Vec::new(),
@@ -284,7 +285,7 @@ impl<'a> Collect<'a> {
             match flag {
                 VarFlag::Value(text) => self.flag(text),
                 VarFlag::File(path) => {
-                    let read = self.session.system.read_file_or_pipe(path);
+                    let read = self.system.read_file_or_pipe(path);
                     self.file(path, read);
                 }
             }
@@ -292,7 +293,7 @@ impl<'a> Collect<'a> {
     }
 
     fn environment(&mut self) {
-        for (name, text) in self.session.system.variables("TF_VAR_") {
+        for (name, text) in self.system.variables("TF_VAR_") {
             let name = name.strip_prefix("TF_VAR_").unwrap_or(&name);
             // An environment variable without a matching declaration may be meant for another module, so it is
             // ignored.
@@ -303,7 +304,7 @@ impl<'a> Collect<'a> {
     }
 
     fn automatic_files(&mut self, directory: &Path) {
-        let names = match automatic_files(self.session, directory) {
+        let names = match automatic_files(self.system, directory) {
             Ok(names) => names,
             Err(error) => {
                 let detail = match directory == Path::new(".") {
@@ -317,7 +318,7 @@ impl<'a> Collect<'a> {
             }
         };
         for name in names {
-            let read = self.session.system.read_file(&name);
+            let read = self.system.read_file(&name);
             self.file(&name, read);
         }
     }
@@ -435,10 +436,10 @@ impl TextSource {
 }
 
 /// The variables files of a directory that are loaded automatically. A later one overrides an earlier one.
-pub fn automatic_files(session: &Session, directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn automatic_files(system: &dyn System, directory: &Path) -> io::Result<Vec<PathBuf>> {
     let is_automatic =
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
-    let entries = session.system.list_directory(directory)?;
+    let entries = system.list_directory(directory)?;
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
     let files: BTreeSet<String> = files.collect();
     let named = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned);
@@ -499,25 +500,24 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, InvalidText> {
 
 /// The masked texts of variables files, for diagnostics.
 pub fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
-    Sources { files: file_sources(session, flags).into() }
+    Sources { files: file_sources(&*session.system, flags).into() }
 }
 
 /// The masked texts of variables files, so that diagnostics have line numbers but show no content.
-pub fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
+pub fn file_sources(system: &dyn System, flags: &[VarFlag]) -> Vec<SourceText> {
     // Ignore a failed directory listing, which was already reported.
-    let automatic = automatic_files(session, Path::new(".")).unwrap_or_default();
-    let automatic =
-        automatic.iter().filter_map(|path| masked(path, session.system.read_file(path).ok()?));
+    let automatic = automatic_files(system, Path::new(".")).unwrap_or_default();
+    let automatic = automatic.iter().filter_map(|path| masked(path, system.read_file(path).ok()?));
     let named = flags.iter().filter_map(|flag| match flag {
-        VarFlag::File(path) => masked_file(session, path),
+        VarFlag::File(path) => masked_file(system, path),
         VarFlag::Value(_) => None,
     });
     automatic.chain(named).collect()
 }
 
 /// The masked text of a file with values that the user names.
-pub fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
-    masked(path, session.system.read_file_or_pipe(path).ok()?)
+pub fn masked_file(system: &dyn System, path: &Path) -> Option<SourceText> {
+    masked(path, system.read_file_or_pipe(path).ok()?)
 }
 
 fn masked(path: &Path, bytes: Vec<u8>) -> Option<SourceText> {

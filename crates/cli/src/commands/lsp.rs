@@ -67,7 +67,9 @@ impl Installation for OnDisk {
 
     fn static_inputs(&self, root: &Path, db: &dyn hir::Db, directory: Directory) -> StaticInputs {
         let session = self.session_in(root);
-        session.map(|it| variables::static_inputs(&it, db, directory, &[])).unwrap_or_default()
+        session
+            .map(|it| variables::static_inputs(&it, &*it.system, db, directory, &[]))
+            .unwrap_or_default()
     }
 
     fn planned(&self, root: &Path, question: PlannedQuestion<'_>) -> Option<PlannedCauses> {

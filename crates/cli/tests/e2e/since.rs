@@ -218,6 +218,113 @@ fn variables_have_the_same_values_at_the_revision() {
     answered.lacks(&["correct-horse"]);
 }
 
+const SIZED: &str = r#"
+variable "size" {
+  default = 0
+}
+variable "added" {
+  default = 0
+}
+variable "gone" {
+  default = 0
+}
+variable "named" {
+}
+variable "key" {
+  sensitive = true
+}
+resource "terraform_data" "size" {
+  input = var.size
+}
+resource "terraform_data" "added" {
+  input = var.added
+}
+resource "terraform_data" "gone" {
+  input = var.gone
+}
+resource "terraform_data" "key" {
+  triggers_replace = var.key
+}
+resource "terraform_data" "named" {
+  input = var.named
+}
+"#;
+
+/// A repository with tracked variables files, applied and committed.
+fn repository_with_variables() -> Bench {
+    let bench = repository();
+    bench.write(".gitignore", ".terraform\n*.tfstate*\n");
+    bench.write("root/sized.tf", SIZED);
+    bench.write("root/terraform.tfvars", "size = 1\nkey = \"canary-before\"\n");
+    bench.write("root/gone.auto.tfvars", "gone = 1\n");
+    bench.write("settings/named.tfvars", "named = 1\n");
+    bench.mayfly("root", ["apply", "-auto-approve", NAMED]).succeeds();
+    commit(&bench);
+    bench
+}
+
+const NAMED: &str = "-var-file=../settings/named.tfvars";
+
+#[test]
+fn tracked_variables_files_count_as_they_are_at_the_revision() {
+    let bench = repository_with_variables();
+    let line = since_line(&bench, &["-since=HEAD", NAMED]);
+    assert_eq!(addresses(&line, "caused"), [""; 0]);
+    bench.write("root/terraform.tfvars", "size = 2\nkey = \"canary-after\"\n");
+    bench.write("root/added.auto.tfvars", "added = 2\n");
+    std::fs::remove_file(bench.path("root/gone.auto.tfvars")).expect("is there");
+    bench.write("settings/named.tfvars", "named = 2\n");
+    let line = since_line(&bench, &["-since=HEAD", NAMED]);
+    let all = ["added", "gone", "key", "named", "size"].map(|it| format!("terraform_data.{it}"));
+    assert_eq!(addresses(&line, "caused"), all);
+    assert_eq!(addresses(&line, "pending"), [""; 0]);
+    let shown = bench.mayfly("root", ["plan", "-since=HEAD", NAMED, "-html=p.html"]).succeeds();
+    shown.shows(&["# terraform_data.key must be replaced", "(sensitive value)"]);
+    shown.lacks(&["canary"]);
+    assert!(!String::from_utf8_lossy(&bench.read("root/p.html")).contains("canary"));
+    // A value of the command line counts for both.
+    let line = since_line(&bench, &["-since=HEAD", NAMED, "-var=size=3", "-var=named=3"]);
+    let caused = addresses(&line, "caused");
+    assert_eq!(caused, ["added", "gone", "key"].map(|it| format!("terraform_data.{it}")));
+}
+
+#[test]
+fn named_variables_file_may_be_new() {
+    let bench = repository_with_variables();
+    bench.write("settings/new.tfvars", "added = 5\nnamed = 5\n");
+    // The revision has the default of one variable, and no value of the other one: today's value counts.
+    let line = since_line(&bench, &["-since=HEAD", "-var-file=../settings/new.tfvars"]);
+    assert_eq!(addresses(&line, "caused"), ["terraform_data.added"]);
+    assert_eq!(addresses(&line, "pending"), ["terraform_data.named"]);
+    let line = since_line(&bench, &["-since=HEAD", NAMED, "-var-file=../settings/new.tfvars"]);
+    let caused = addresses(&line, "caused");
+    assert_eq!(caused, ["added", "named"].map(|it| format!("terraform_data.{it}")));
+}
+
+#[test]
+fn broken_variables_file_of_the_revision_is_shown_without_its_text() {
+    let bench = repository_with_variables();
+    bench.write("root/terraform.tfvars", "size = 1\nkey = \"canary-broken\n");
+    commit(&bench);
+    bench.write("root/terraform.tfvars", "size = 1\nkey = \"canary-before\"\n");
+    let failed = bench.mayfly("root", ["plan", "-since=HEAD", NAMED]).fails();
+    failed.shows(&["Error: Failed to compare with a revision", "on terraform.tfvars line 2"]);
+    failed.lacks(&["canary"]);
+}
+
+#[test]
+fn local_module_in_another_directory_than_at_the_revision_is_found_there() {
+    let bench = repository();
+    git(&bench, &["mv", "shared", "common"]);
+    edit(&bench, "root/main.tf", "../shared", "../common");
+    bench.mayfly("root", ["init"]).succeeds();
+    let line = since_line(&bench, &["-since=HEAD"]);
+    assert_eq!(addresses(&line, "caused"), [""; 0]);
+    bench.write("common/main.tf", &SHARED.replace('1', "2"));
+    let line = since_line(&bench, &["-since=HEAD"]);
+    assert_eq!(addresses(&line, "caused"), ["module.shared.terraform_data.in"]);
+}
+
 #[test]
 fn new_root_directory_is_caused_as_a_whole() {
     let bench = repository();

@@ -106,8 +106,18 @@ impl Session {
     /// Gives a configuration the values of its variables that are not secret, even if static evaluation does not
     /// need them. Returns true if they changed.
     pub fn set_plain_values(&self, project: &mut impl Configure) -> bool {
+        self.set_plain_values_of(&*self.system, project)
+    }
+
+    /// Like [`Session::set_plain_values`], with the variables files of another system.
+    pub(crate) fn set_plain_values_of(
+        &self,
+        system: &dyn System,
+        project: &mut impl Configure,
+    ) -> bool {
         let early = self.lock_early();
-        let mut inputs = variables::static_inputs(self, project.db(), project.root(), &early.flags);
+        let (db, root) = (project.db(), project.root());
+        let mut inputs = variables::static_inputs(self, system, db, root, &early.flags);
         let is_plain = |name: &Str| secrecy::is_plain(project.db(), project.root(), name);
         let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
         inputs.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));

@@ -167,6 +167,11 @@ impl RevisionSystem {
         })
     }
 
+    /// Returns true if the difference has added a file.
+    pub(super) fn lacks(&self, path: &Path) -> bool {
+        matches!(self.place(path), Ok(Place::Missing(missing)) if self.is_added(&missing))
+    }
+
     /// Adds the entries of the working directory that git does not manage.
     fn add_unmanaged(&self, path: &Path, entries: &mut Vec<DirectoryEntry>) -> io::Result<bool> {
         let Ok(present) = self.here.list_directory(path) else { return Ok(false) };
@@ -233,6 +238,13 @@ impl System for RevisionSystem {
                 Err(io::ErrorKind::NotFound.into())
             }
             Place::Missing(_) | Place::Here => self.here.read_file(path),
+        }
+    }
+
+    fn read_file_or_pipe(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.is_here(path)? {
+            true => self.here.read_file_or_pipe(path),
+            false => self.read_file(path),
         }
     }
 

@@ -149,7 +149,7 @@ fn report_problems(
 ) -> Result<(), Failure> {
     let mut problems = console.problems();
     let mut files = program.sources.files.to_vec();
-    files.extend(variables::file_sources(session, flags));
+    files.extend(variables::file_sources(&*session.system, flags));
     let sources = Sources { files: files.into() };
     match problems.first().map(|it| it.id()) {
         None => return Ok(()),

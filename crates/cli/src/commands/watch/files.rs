@@ -80,7 +80,7 @@ impl OtherFiles {
     }
 
     fn hashes(&self, session: &CommandSession) -> FileHashes {
-        let mut variables = automatic_files(session, Path::new(".")).unwrap_or_default();
+        let mut variables = automatic_files(&*session.system, Path::new(".")).unwrap_or_default();
         variables.extend(self.paths.named.iter().cloned());
         FileHashes {
             setup: self.hash(session, &[PathBuf::from(LOCK_FILE), self.paths.manifest.clone()]),

@@ -351,7 +351,7 @@ impl<'s> Watch<'s> {
         let (diagnostics, program) = loaded.project.recheck();
         let analysis = Analysis { diagnostics, program };
         let mut checked = prepare::check(
-            self.session,
+            &*self.session.system,
             &loaded.project,
             analysis,
             &self.flags,
