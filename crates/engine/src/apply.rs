@@ -72,8 +72,7 @@ pub async fn apply(
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.checks.restore(Checks::expected(&plan.checks));
     let applying = Applying::new(walk, &planned_actions);
-    let targeting = Targeting::of(&plan.targets, &plan.excludes);
-    let is_limited = targeting.is_some();
+    let targeting = applying.planned.targeting();
     match plan.mode {
         PlanMode::Destroy => {
             let run = DestroyRun::new(applying);
@@ -81,7 +80,7 @@ pub async fn apply(
             if !options.suppress_forget_errors {
                 refuse_left_behind(&run);
             }
-            finish(&run, |state| clear(state, targeting.as_ref()))
+            finish(&run, |state| clear(state, targeting))
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
             let run = ApplyRun::new(applying);
@@ -89,7 +88,7 @@ pub async fn apply(
             purpose::run(&run).await;
             let declared = &program.root().outputs;
             finish(&run, |state| {
-                state.outputs.retain(|name, _| is_limited || declared.contains_key(name));
+                state.outputs.retain(|name, _| targeting.is_some() || declared.contains_key(name));
                 if plan.mode == PlanMode::RefreshOnly {
                     state.checks = plan.checks.clone();
                 }
@@ -145,7 +144,7 @@ fn refuse_left_behind(applying: &Applying<'_>) {
 
 /// Ends an apply. `clear` removes what the state must not keep.
 fn finish(applying: &Applying<'_>, clear: impl FnOnce(&mut State)) -> ApplyOutcome {
-    if applying.planned.is_limited() {
+    if applying.planned.targeting().is_some() {
         applying.report(targeting::may_be_incomplete());
     }
     let diagnostics = applying.report.take();

@@ -130,7 +130,11 @@ pub(crate) async fn plan_with(
     let targeting = Targeting::of(&options.targets, &options.excludes);
     let moves = moves::execute(program, &mut prior, options.mode == PlanMode::Destroy);
     if let Some(error) = targeting.as_ref().and_then(|it| uncovered_moves(it, &moves.moved)) {
-        return refused(prior, plan, vec![targeting::in_effect(), error]);
+        let diagnostics = vec![targeting::in_effect(), error];
+        for it in &diagnostics {
+            environment.events.event(Event::Diagnostic(it.clone()));
+        }
+        return refused(prior, plan, diagnostics);
     }
     let is_limited = targeting.is_some();
     let planning_options = PlanningOptions {

@@ -20,7 +20,7 @@ use crate::{
     generate::{self, Vocabulary},
     model::{Case, Step},
     observation::{Observation, REFUSED},
-    program::{Bench, Program},
+    program::{Bench, Program, SAVED},
     reproducer, shrink,
 };
 
@@ -203,6 +203,7 @@ impl Campaign {
                     [reference.checked(index, a.exit < b.exit)?, checked(&mut mayfly, step)?];
                 let around = Around {
                     command: &step.command,
+                    planned_by: planned_by(&case.steps[..=index]),
                     files: &files,
                     reference: &a,
                     mayfly: &b,
@@ -228,6 +229,15 @@ impl Campaign {
         reference.keep()?;
         Ok(outcome)
     }
+}
+
+/// The command that made the plan of the last of these steps: that of the step itself, or the one that saved the plan.
+fn planned_by(steps: &[Step]) -> &[String] {
+    let Some((step, before)) = steps.split_last() else { return &[] };
+    let applies_saved = step.command.iter().any(|it| it == SAVED);
+    let saves = |it: &&Step| it.command.iter().any(|it| it.starts_with("-out="));
+    let saved = before.iter().rfind(saves).filter(|_| applies_saved);
+    &saved.unwrap_or(step).command
 }
 
 /// Validates and plans the configuration of a step.

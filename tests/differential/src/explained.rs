@@ -31,6 +31,8 @@ pub(crate) struct Checked {
 /// A step with differences: the observations of both programs, and their answers about its configuration.
 pub(crate) struct Around<'a> {
     pub(crate) command: &'a [String],
+    /// The command that made the plan: `command` itself, or the one that saved the plan that `command` applies.
+    pub(crate) planned_by: &'a [String],
     pub(crate) files: &'a Files,
     pub(crate) reference: &'a Observation,
     pub(crate) mayfly: &'a Observation,
@@ -82,6 +84,20 @@ impl Seen<'_> {
         self.around.command.iter().any(|it| it == "destroy" || it == "-destroy")
     }
 
+    /// Returns true if targets limit the plan.
+    fn has_targets(&self) -> bool {
+        let limits = ["-target=", "-exclude="];
+        let mut words = self.around.planned_by.iter();
+        words.any(|it| limits.iter().any(|flag| it.starts_with(flag)))
+    }
+
+    /// Returns true if the configuration has the block of a resource with this address, in any module.
+    fn is_declared(&self, address: &str) -> bool {
+        let mut names = address.rsplit('.').map(|it| it.split('[').next().unwrap_or(it));
+        let (name, kind) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+        self.is_written(&format!("\"{kind}\" \"{name}\""))
+    }
+
     /// Returns true for each program whose `validate` fails: the reference, then Mayfly.
     fn invalid(&self) -> [bool; 2] {
         [0, 1].map(|side| self.around.checks[side].validation.exit == 1)
@@ -99,6 +115,9 @@ impl Seen<'_> {
         self.is_of("diagnostics") && self.difference.detail.lines().all(is_listed)
     }
 }
+
+/// The exit code of OpenTofu after a crash.
+const CRASH: i32 = 11;
 
 const RULES: &[Rule] = &[
     Rule {
@@ -234,6 +253,7 @@ const RULES: &[Rule] = &[
                 "Invalid for_each argument",
                 "Invalid enabled argument",
                 "Invalid count argument",
+                "Configuration for import target does not exist",
             ];
             seen.both_fail() && seen.only(&follow, &["Missing resource instance key"])
         },
@@ -312,7 +332,14 @@ const RULES: &[Rule] = &[
             let is_of_others = seen.is_of("diagnostics")
                 && detail.lines().all(|it| it.starts_with("only reference"));
             let is_import = seen.around.command.first().is_some_and(|it| it == "import");
-            is_import && (is_left_out || is_of_others)
+            let Around { reference, mayfly, .. } = seen.around;
+            let [theirs, ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
+            let fails = |it: &&&str| it.starts_with("error: ") && !ours.contains(*it);
+            let imports_alone =
+                reference.exit == 1 && mayfly.exit == 0 && theirs.iter().any(|it| fails(&it));
+            // Mayfly refuses what `validate` refuses.
+            let is_refused = mayfly.exit == 1 && seen.invalid()[1];
+            is_import && (is_left_out || is_of_others || imports_alone || is_refused)
         },
     },
     Rule {
@@ -342,8 +369,12 @@ const RULES: &[Rule] = &[
                 let said = it.strings("diagnostics");
                 said.iter().any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)))
             };
-            let is_later =
-                seen.around.reference.exit != 1 || seen.run_fails() || said(seen.around.reference);
+            let is_applying =
+                seen.around.command[0] == "apply" && !said(&seen.around.checks[0].run);
+            let is_later = seen.around.reference.exit != 1
+                || seen.run_fails()
+                || is_applying
+                || said(seen.around.reference);
             let follows = said(seen.around.mayfly);
             // Mayfly refuses the plan, so it does not meet what the reference meets while it applies.
             let ours = seen.around.mayfly.strings("diagnostics");
@@ -408,7 +439,11 @@ const RULES: &[Rule] = &[
         name: "`refresh`",
         applies: |seen| {
             let is_of_outputs = seen.difference.class.contains("outputs");
-            seen.around.command[0] == "refresh" && (is_of_outputs || seen.run_fails())
+            // The reference leaves the results of checks out if the state has no objects.
+            let is_of_checks = seen.is("state: check_results")
+                && seen.difference.detail.contains("reference: null");
+            seen.around.command[0] == "refresh"
+                && (is_of_outputs || is_of_checks || seen.run_fails())
         },
     },
     Rule {
@@ -482,6 +517,105 @@ const RULES: &[Rule] = &[
                 && seen.around.command[0] == "apply"
                 && seen.is("state: check_results.[].status")
                 && seen.difference.detail.contains("reference: \"unknown\"")
+        },
+    },
+    Rule { name: "a crash of OpenTofu", applies: |seen| seen.around.reference.exit == CRASH },
+    Rule {
+        name: "outputs beside targets",
+        applies: |seen| {
+            let Around { command, reference, mayfly, .. } = seen.around;
+            let [theirs, ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
+            let is_error = |it: &&str| it.starts_with("error: ");
+            // The reference fails in an output that its plan has left out.
+            let fails = reference.exit == 1 && mayfly.exit == 0 && !ours.iter().any(is_error);
+            let is_failure = fails
+                && match seen.is_of("diagnostics") {
+                    true => seen.difference.detail.starts_with("only reference"),
+                    false => theirs.iter().any(is_error),
+                };
+            let is_output = seen.is_of("events")
+                && seen.difference.detail.contains("\"type\":\"outputs\"")
+                || seen.difference.class.contains(": state: outputs");
+            command[0] == "apply"
+                && seen.has_targets()
+                && seen.is_written("output \"")
+                && (is_failure || is_output)
+        },
+    },
+    Rule {
+        name: "checks beside targets",
+        applies: |seen| {
+            let Difference { class, detail, .. } = seen.difference;
+            seen.has_targets()
+                && class.contains("state: check_results")
+                && detail.contains("reference: \"unknown\"")
+        },
+    },
+    Rule {
+        name: "`create_before_destroy` in the state",
+        applies: |seen| {
+            seen.is(".create_before_destroy only mayfly")
+                && seen.is_written("create_before_destroy = true")
+        },
+    },
+    Rule {
+        name: "a cycle beside other errors",
+        applies: |seen| {
+            let is_cycle = seen.difference.detail.starts_with("only reference")
+                && seen.difference.detail.contains(": error: Cycle: ");
+            seen.both_fail() && seen.is_of("diagnostics") && is_cycle
+        },
+    },
+    Rule {
+        name: "a target with a key that the resource does not have",
+        applies: |seen| {
+            let Around { command, planned_by, reference, mayfly, .. } = seen.around;
+            let has_key =
+                planned_by.iter().any(|it| it.starts_with("-target=") && it.ends_with(']'));
+            let announced = |it: &Observation| {
+                it.strings("events").iter().any(|it| it.contains("\"type\":\"planned_change\""))
+            };
+            let is_lost = !seen.is_of("events")
+                || seen.difference.detail.starts_with("only mayfly")
+                || seen.difference.detail.contains("\"type\":\"change_summary\"");
+            command[0] == "apply"
+                && command != planned_by
+                && has_key
+                && [reference, mayfly].iter().all(|it| it.exit == 0)
+                && (seen.is_of("text") || announced(mayfly) || seen.is_of("state"))
+                && is_lost
+        },
+    },
+    Rule {
+        name: "dependencies of an imported object",
+        applies: |seen| {
+            let class = &seen.difference.class;
+            seen.is_written("import {")
+                && class.contains("plan: prior_state")
+                && class.ends_with(".depends_on only mayfly")
+        },
+    },
+    Rule {
+        name: "`state` beside an invalid configuration",
+        applies: |seen| {
+            let Around { command, reference, mayfly, .. } = seen.around;
+            ["state", "taint", "untaint"].contains(&&*command[0])
+                && reference.exit == 1
+                && mayfly.exit == 0
+                && seen.invalid()[1]
+        },
+    },
+    Rule {
+        name: "dependencies after a move",
+        applies: |seen| {
+            let Difference { class, detail, .. } = seen.difference;
+            let is_of_dependencies =
+                class.contains(".dependencies") || class.contains("depends_on");
+            // Only the reference names a resource that the configuration no longer has.
+            let theirs = detail.lines().find_map(|it| it.trim().strip_prefix("reference: "));
+            let names = theirs.unwrap_or_default().split('"').filter(|it| it.contains('.'));
+            let is_old = names.into_iter().any(|it| !seen.is_declared(it));
+            seen.is_written("moved {") && is_of_dependencies && is_old
         },
     },
     Rule {

@@ -133,3 +133,14 @@ fn refresh_writes_the_state_without_questions_and_shows_outputs() {
     assert!(lines.lines().all(|it| serde_json::from_str::<Json>(it).is_ok()), "{lines}");
     assert!(lines.contains("\"type\":\"outputs\""), "{lines}");
 }
+
+#[test]
+fn json_lines_have_the_error_of_a_move_that_targets_leave_out() {
+    let bench = bench();
+    bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
+    let config = MAIN.replace("\"a\" {", "\"moved\" {").replace("file.a.", "file.moved.");
+    let moved = "moved {\n  from = local_file.a\n  to   = local_file.moved\n}\n";
+    bench.write("main.tf", &format!("{config}{moved}"));
+    let lines = bench.mayfly(".", ["plan", "-json", "-target=local_file.b"]).fails().out;
+    assert!(lines.contains("Moved resource instances excluded by targeting"), "{lines}");
+}

@@ -27,10 +27,18 @@ use crate::graph::{
 /// The resources of a configuration that are created before they are destroyed, computed at the first question.
 #[derive(Default)]
 pub(crate) struct CreateFirst {
+    /// The resources whose setting counts; unset if that of each does.
+    limit: OnceCell<FxHashSet<ConfigNode>>,
     resources: OnceCell<BTreeSet<ConfigResource>>,
 }
 
 impl CreateFirst {
+    /// Makes the settings of other resources than these count no longer, as in OpenTofu: the graph of a run with
+    /// targets does not have them. It has no effect after the first question.
+    pub(crate) fn limit_to(&self, nodes: FxHashSet<ConfigNode>) {
+        let _ = self.limit.set(nodes);
+    }
+
     /// All these resources.
     pub(crate) fn resources(
         &self,
@@ -38,7 +46,11 @@ impl CreateFirst {
         tree: &ConfigTree,
     ) -> &BTreeSet<ConfigResource> {
         self.resources.get_or_init(|| match is_used(program) {
-            true => reached(tree).into_keys().collect(),
+            true => {
+                let counts =
+                    |it: ConfigNode| self.limit.get().is_none_or(|limit| limit.contains(&it));
+                reached(tree, counts).into_keys().collect()
+            }
             false => BTreeSet::new(),
         })
     }
@@ -54,7 +66,7 @@ impl CreatedFirst {
         if !is_used(program) {
             return CreatedFirst(BTreeMap::new());
         }
-        CreatedFirst(reached(&ConfigTree::new(program, &Template::all(program))))
+        CreatedFirst(reached(&ConfigTree::new(program, &Template::all(program)), |_| true))
     }
 
     /// The dependent of a resource that is created first, and makes its dependencies so. `None` if the resource has the
@@ -72,10 +84,13 @@ fn is_used(program: &Program) -> bool {
     program.modules.iter().any(|module| module.resources.values().any(has_setting))
 }
 
-/// The resources that have the setting, and the resources that they depend on, each with the nearest dependent that
-/// leads to it by the shortest way.
-fn reached(tree: &ConfigTree) -> BTreeMap<ConfigResource, Option<ConfigResource>> {
-    let settings = with_setting(tree).into_iter();
+/// The resources that have the setting and count, and the resources that they depend on, each with the nearest dependent
+/// that leads to it by the shortest way.
+fn reached(
+    tree: &ConfigTree,
+    counts: impl Fn(ConfigNode) -> bool,
+) -> BTreeMap<ConfigResource, Option<ConfigResource>> {
+    let settings = with_setting(tree).into_iter().filter(|it| counts(*it));
     let mut open: VecDeque<_> = settings.map(|node| Reached { node, by: None }).collect();
     let mut visited = FxHashSet::default();
     let mut found = BTreeMap::new();

@@ -35,17 +35,21 @@ impl Retained {
     }
 
     /// Like [`new`](Retained::new), for a plan with targets: of the outputs of the root module, only those that the
-    /// plan has, and neither checks nor validations. The assertions of a test are always evaluated.
+    /// plan has, no checks, and the `validated` variables. The assertions of a test are always evaluated.
     pub(crate) fn within(
         tree: &ConfigTree,
         changing: impl Iterator<Item = ConfigNode>,
         has_output: impl Fn(&str) -> bool,
+        validated: impl Iterator<Item = ConfigNode>,
     ) -> Retained {
         let outputs = tree.template(TreeIx::ROOT).outputs.iter();
         let outputs = outputs.filter(|(name, _)| has_output(name));
         let outputs = outputs.map(|(_, local)| ConfigNode { module: TreeIx::ROOT, local: *local });
         let assertions = assertions(tree).into_iter();
-        Retained::closure(tree, changing.chain(outputs).chain(assertions).collect())
+        Retained::closure(
+            tree,
+            changing.chain(outputs).chain(validated).chain(assertions).collect(),
+        )
     }
 
     fn closure(tree: &ConfigTree, mut open: Vec<ConfigNode>) -> Retained {
@@ -70,18 +74,26 @@ pub(crate) fn assertions(tree: &ConfigTree) -> Vec<ConfigNode> {
     nodes.map(|(node, _)| node).collect()
 }
 
+/// The variables with validations, of all modules.
+pub(crate) fn validated(tree: &ConfigTree) -> Vec<ConfigNode> {
+    let has_rules = |it: &Declared| matches!(it, Declared::Variable(it) if !it.variable().validations.is_empty());
+    let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
+    let nodes = modules.flat_map(|module| tree.nodes(module));
+    nodes.filter(|(_, it)| has_rules(it)).map(|(node, _)| node).collect()
+}
+
 /// The nodes that an apply always evaluates: outputs of the root module, and the checks and the variables with
 /// validations of all modules.
 fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
     let reports = |node: ConfigNode, declared: &Declared| match declared {
         Declared::Output(_) => node.module == TreeIx::ROOT,
         Declared::Check(_) | Declared::Assertions(_) => true,
-        Declared::Variable(it) => !it.variable().validations.is_empty(),
         _ => false,
     };
     let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
     let nodes = modules.flat_map(|module| tree.nodes(module));
-    nodes.filter(|(node, declared)| reports(*node, declared)).map(|(node, _)| node).collect()
+    let nodes = nodes.filter(|(node, declared)| reports(*node, declared)).map(|(node, _)| node);
+    nodes.chain(validated(tree)).collect()
 }
 
 /// The nodes that are evaluated because `node` is evaluated.

@@ -25,6 +25,7 @@ use crate::{
     resource::subject::has_conditions,
     runs::applying::{ApplyPart, Applying},
     schedule::{Failed, Step},
+    targeting::Selection,
     walk::{
         context::Walk,
         instances::{Each, Keys},
@@ -38,6 +39,8 @@ use crate::{
 /// The context of an apply.
 pub(crate) struct ApplyRun<'a> {
     applying: Applying<'a>,
+    /// The nodes that the targets of the plan keep; `None` if it has none.
+    selection: Option<Selection>,
     /// The nodes that the apply evaluates, computed on demand.
     retained: OnceCell<Retained>,
     /// The cached results of [`ApplyRun::reads_through`].
@@ -73,7 +76,7 @@ impl GraphRules for ApplyRun<'_> {
 
     /// With targets, only what the changes and the planned outputs need runs.
     fn is_selected(&self, module: &ModuleRun, local: u32) -> bool {
-        !self.planned.is_limited() || self.is_retained(module, local)
+        self.selection.is_none() || self.is_retained(module, local)
     }
 
     /// Makes what depends on a module wait for the arguments of its call, and the dependents of a call without
@@ -167,8 +170,15 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
 impl<'a> ApplyRun<'a> {
     /// Adds the root module and the destructions to the graph.
     pub(crate) fn new(applying: Applying<'a>) -> ApplyRun<'a> {
+        let tree = &applying.config.tree;
+        let targeting = applying.planned.targeting();
+        let selection = targeting.map(|it| Selection::new(it.clone(), tree, std::iter::empty()));
+        if let Some(selection) = &selection {
+            applying.config.create_first.limit_to(selection.kept().clone());
+        }
         let run = ApplyRun {
             applying,
+            selection,
             retained: OnceCell::new(),
             through_calls: RefCell::default(),
             provider_needs: RefCell::default(),
@@ -286,9 +296,12 @@ impl<'a> ApplyRun<'a> {
                 };
                 changes.then_some(node)
             });
-            match self.planned.is_limited() {
-                true => Retained::within(tree, changes, |it| self.planned.has_output(it)),
-                false => Retained::new(tree, changes),
+            match &self.selection {
+                Some(selection) => {
+                    let validated = selection.validated(tree).into_iter();
+                    Retained::within(tree, changes, |it| self.planned.has_output(it), validated)
+                }
+                None => Retained::new(tree, changes),
             }
         });
         tree.find(&module.path).is_some_and(|module| retained.has(ConfigNode { module, local }))

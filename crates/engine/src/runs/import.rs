@@ -17,6 +17,7 @@ use crate::{
         subject::has_conditions,
         turn::InstanceNeeds,
     },
+    runs::import_blocks::undeclared_target,
     schedule::{Failed, Step},
     walk::{
         context::Walk, instances::Each, modules::ModuleRun, outcome::Facts, purpose::Purpose,
@@ -172,10 +173,8 @@ impl ImportRun<'_> {
         };
         self.nodes.facts(node, |it| it.prepared = true);
         self.nodes.change(|graph| graph.add_active_edge(provider.node, node, EdgeKind::Provider));
-        // The expansion evaluates which instance of the provider the resource chooses.
-        if entry.resource().provider.as_ref().is_some_and(|it| it.key.is_some())
-            && let Some(local) = module.template.resources.get(&order.address.resource)
-        {
+        // The expansion decides which instances there are, and evaluates which instance of the provider they choose.
+        if let Some(local) = module.template.resources.get(&order.address.resource) {
             let expansion = module.node(local - 1);
             self.nodes.change(|graph| graph.add_active_edge(expansion, node, EdgeKind::Order));
         }
@@ -212,6 +211,11 @@ impl ImportRun<'_> {
         let object = order.address.clone().into();
         let resource = self.module(module).template.resources.get(&order.address.resource).copied();
         let resource = self.module(module).node(resource.ok_or(Failed)?);
+        let keys = self.expanded(resource).ok_or(Failed)?;
+        if keys.instances.iter().all(|each| each.key != order.address.key) {
+            self.report(undeclared_target(&order.address));
+            return Err(Failed);
+        }
         let provider = self.provider_of_object(resource, &entry, &object)?;
         let subject = self.subject_at(node, object, &provider, Some(entry), module)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());

@@ -329,14 +329,8 @@ impl Planning<'_> {
             if self.has_instance(&import.address) != Some(false) {
                 continue;
             }
-            let detail = format!(
-                "The configuration for the given import {} does not exist. All target instances must \
-                 have an associated configuration to be imported.",
-                import.address
-            );
             let at = import.block.item.header.into();
-            let diagnostic = Diagnostic::new(Summary::UNDECLARED_IMPORT_TARGET, detail);
-            self.report_at(&import.block, at, None, diagnostic);
+            self.report_at(&import.block, at, None, undeclared_target(&import.address));
         }
     }
 
@@ -363,6 +357,15 @@ impl Planning<'_> {
         }
         true
     }
+}
+
+/// The error of an import to an instance that the configuration does not have.
+pub(crate) fn undeclared_target(address: &ResourceInstance) -> Diagnostic {
+    let detail = format!(
+        "The configuration for the given import {address} does not exist. All target instances must have an \
+         associated configuration to be imported."
+    );
+    Diagnostic::new(Summary::UNDECLARED_IMPORT_TARGET, detail)
 }
 
 fn first_declared(location: Location) -> Related {

@@ -7,12 +7,14 @@ use rustc_hash::FxHashMap;
 use state::{Action, OutputChange, Plan, PlanMode, ResourceChange};
 use values::{Str, Value};
 
+use crate::targeting::Targeting;
+
 /// The changes of a plan, by address.
 pub(crate) struct PlannedActions<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
     outputs: &'p BTreeMap<Str, OutputChange>,
     destroyed: Vec<&'p ResourceChange>,
-    is_limited: bool,
+    targeting: Option<Targeting>,
     is_partial: bool,
 }
 
@@ -36,7 +38,7 @@ impl<'p> PlannedActions<'p> {
             is_partial: plan.mode == PlanMode::RefreshOnly
                 || !plan.targets.is_empty()
                 || !plan.excludes.is_empty(),
-            is_limited: !plan.targets.is_empty() || !plan.excludes.is_empty(),
+            targeting: Targeting::of(&plan.targets, &plan.excludes),
         }
     }
 
@@ -50,9 +52,9 @@ impl<'p> PlannedActions<'p> {
         self.changes.values().copied()
     }
 
-    /// Returns true if the plan was made with targets.
-    pub(crate) fn is_limited(&self) -> bool {
-        self.is_limited
+    /// The targets that the plan was made with; `None` if it has none.
+    pub(crate) fn targeting(&self) -> Option<&Targeting> {
+        self.targeting.as_ref()
     }
 
     /// Returns true if instances may have no object after the apply, or objects no instance, because the plan left them

@@ -120,6 +120,9 @@ impl<'a> Planning<'a> {
             let stored = walk.state.previous().resources().map(|(address, _)| address);
             Selection::new(targeting, &walk.config.tree, stored)
         });
+        if let Some(selection) = &selection {
+            walk.config.create_first.limit_to(selection.kept().clone());
+        }
         let refresh = options.refresh;
         let destroy_targets = destroy.map(|it| DestroyTargets::new(it, &walk, refresh));
         Planning {

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{
         dependencies::direct,
-        retained::assertions,
+        retained::{assertions, validated},
         template::Declared,
         tree::{ConfigNode, ConfigTree, TreeIx},
     },
@@ -21,11 +21,11 @@ pub(crate) struct Selection {
     targeting: Targeting,
     /// The resources of which only the addressed instances run.
     chosen: FxHashSet<ConfigNode>,
-    /// The chosen resources and the outputs of the root module that depend on nothing else, with all that they depend
-    /// on.
+    /// The chosen resources, and the outputs of the root module and variables with validations that depend on nothing
+    /// else, with all that they depend on.
     kept: FxHashSet<ConfigNode>,
-    /// The outputs of the root module among them, and the assertions of a test.
-    outputs: FxHashSet<ConfigNode>,
+    /// These outputs and variables, and the assertions of a test.
+    reporting: FxHashSet<ConfigNode>,
 }
 
 /// A set of facts about what a node leads to.
@@ -55,9 +55,9 @@ impl Selection {
             chosen.iter().copied().chain(calls_to_orphans(&targeting, tree, stored)),
             &mut kept,
         );
-        let outputs = outputs_of(tree, &kept);
-        keep(tree, outputs.iter().copied(), &mut kept);
-        Selection { targeting, chosen, kept, outputs }
+        let reporting = reporting(tree, &kept);
+        keep(tree, reporting.iter().copied(), &mut kept);
+        Selection { targeting, chosen, kept, reporting }
     }
 
     pub(crate) fn targeting(&self) -> &Targeting {
@@ -68,10 +68,25 @@ impl Selection {
     pub(crate) fn demands(&self, tree: &ConfigTree, node: ConfigNode) -> bool {
         match *tree.declared(node) {
             Declared::Resource(_) => self.chosen.contains(&node),
-            Declared::Call(..) => self.kept.contains(&node),
-            Declared::Output(_) | Declared::Assertions(_) => self.outputs.contains(&node),
+            // An import is a dependency of its resource, and is checked even if the resource has no instances.
+            Declared::Call(..) | Declared::Import(_) => self.kept.contains(&node),
+            Declared::Output(_) | Declared::Variable(_) | Declared::Assertions(_) => {
+                self.reporting.contains(&node)
+            }
             _ => false,
         }
+    }
+
+    /// The variables with validations that the run evaluates even if no other node that runs needs them.
+    pub(crate) fn validated(&self, tree: &ConfigTree) -> Vec<ConfigNode> {
+        let mut found = validated(tree);
+        found.retain(|it| self.reporting.contains(it));
+        found
+    }
+
+    /// All nodes that the run keeps.
+    pub(crate) fn kept(&self) -> &FxHashSet<ConfigNode> {
+        &self.kept
     }
 
     /// Returns true if the run keeps a node.
@@ -179,9 +194,9 @@ fn keep(
     }
 }
 
-/// The outputs of the root module that depend on resources, and on none that is not kept. Assertions need not depend on
-/// a resource.
-fn outputs_of(tree: &ConfigTree, kept: &FxHashSet<ConfigNode>) -> FxHashSet<ConfigNode> {
+/// The outputs of the root module and the variables with validations that depend on resources, and on none that is not
+/// kept. Assertions need not depend on a resource.
+fn reporting(tree: &ConfigTree, kept: &FxHashSet<ConfigNode>) -> FxHashSet<ConfigNode> {
     let module = TreeIx::ROOT;
     let own = |node: ConfigNode| match tree.declared(node) {
         Declared::Resource(_) if kept.contains(&node) => KEPT,
@@ -191,8 +206,10 @@ fn outputs_of(tree: &ConfigTree, kept: &FxHashSet<ConfigNode>) -> FxHashSet<Conf
     let mut reached = Reached::default();
     let outputs = tree.template(module).outputs.values();
     let outputs = outputs.map(|local| ConfigNode { module, local: *local });
-    let mut found: FxHashSet<ConfigNode> =
-        outputs.filter(|node| reached.facts(tree, *node, &own) == KEPT).collect();
+    let mut found: FxHashSet<ConfigNode> = outputs
+        .chain(validated(tree))
+        .filter(|node| reached.facts(tree, *node, &own) == KEPT)
+        .collect();
     let is_kept = |node: &ConfigNode| reached.facts(tree, *node, &own) & DROPPED == 0;
     found.extend(assertions(tree).into_iter().filter(is_kept));
     found

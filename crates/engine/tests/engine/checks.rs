@@ -1,8 +1,12 @@
 //! Tests of what plan and state record besides objects: results of conditions, and reasons for destruction.
 
+use expect_test::expect;
 use state::CheckStatus;
 
-use crate::world::{World, summaries, world};
+use crate::{
+    targets::targets,
+    world::{World, summaries, world},
+};
 
 /// Returns the results in the state: address and status of each block, followed by those of its objects.
 fn checks(world: &World) -> String {
@@ -215,4 +219,42 @@ check "sides" {
         "Secret inside.: [\"var.plain is \\\"seen\\\"\"], no difference",
     ];
     assert_eq!(shown, expected);
+}
+
+#[test]
+fn run_with_targets_validates_the_variables_that_depend_on_them_alone() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "b" { name = "b" }
+module "of_a" {
+  source = "./m"
+  name   = test_thing.a.id
+}
+module "of_both" {
+  source = "./m"
+  name   = "${test_thing.a.id}-${test_thing.b.id}"
+}
+module "of_none" {
+  source = "./m"
+  name   = "none"
+}
+//- /m/main.tf
+variable "name" {
+  validation {
+    condition     = var.name != "bad"
+    error_message = "Bad."
+  }
+}
+"#,
+    );
+    world.targets = targets(&["test_thing.a"]);
+    assert_eq!(summaries(&world.apply()), "warning: Applied changes may be incomplete\n");
+    expect![[r#"
+        module.of_a.var.name Pass: module.of_a.var.name=Pass
+        module.of_both.var.name Unknown:
+        module.of_none.var.name Unknown:
+    "#]]
+    .assert_eq(&checks(&world));
 }

@@ -5,6 +5,7 @@ use state::PlanMode;
 
 use crate::{
     moves,
+    targets::targets,
     world::{World, summaries, world},
 };
 
@@ -588,4 +589,25 @@ resource "test_thing" "b" {
         planned(config("2", "false")),
         "test_thing.a DeleteThenCreate (replace_because_cannot_update)\ntest_thing.b NoOp\n"
     );
+}
+
+#[test]
+fn resource_that_a_plan_leaves_out_does_not_spread_the_setting() {
+    let config = r#"
+resource "test_thing" "a" { name = "a-ZONE" }
+resource "test_thing" "b" {
+  name = test_thing.a.name
+  lifecycle { create_before_destroy = true }
+}
+"#;
+    let mut world = world(config);
+    world.excludes = targets(&["test_thing.b"]);
+    world.apply();
+    assert_eq!(stored(&world), "test_thing.a Ready deposed=0 first=false\n");
+    // The object without a change is a part of this run.
+    world.excludes.clear();
+    assert_eq!(summaries(&world.apply()), "");
+    let expected =
+        "test_thing.a Ready deposed=0 first=true\ntest_thing.b Ready deposed=0 first=true\n";
+    assert_eq!(stored(&world), expected);
 }

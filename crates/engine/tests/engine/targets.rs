@@ -561,3 +561,37 @@ fn number_of_addresses_does_not_multiply_the_time() {
     world.targets = targets(&all.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(world.plan().plan.resource_changes.len(), 2000);
 }
+
+#[test]
+fn import_to_an_absent_instance_of_a_dependency_is_refused() {
+    let mut world = world(
+        r#"
+resource "test_thing" "many" {
+  count = 0
+  name  = "many"
+}
+resource "test_thing" "user" {
+  name = "user-${length(test_thing.many)}"
+}
+import {
+  to = test_thing.many[0]
+  id = "many"
+}
+"#,
+    );
+    check(
+        &mut world,
+        &["-target=test_thing.user", "-exclude=test_thing.user", "-exclude=test_thing.many"],
+        expect![[r#"
+            -target=test_thing.user:
+            test_thing.user Create
+            error: Configuration for import target does not exist
+
+            -exclude=test_thing.user:
+            error: Configuration for import target does not exist
+
+            -exclude=test_thing.many:
+
+        "#]],
+    );
+}
