@@ -3,6 +3,8 @@
 //!
 //! A rule depends on the class of a difference or on the summaries of diagnostics, never on a whole aspect.
 
+mod objects;
+
 use std::collections::BTreeSet;
 
 use crate::{
@@ -221,6 +223,7 @@ const RULES: &[Rule] = &[
                 "outputs",
                 "refresh_start",
                 "refresh_complete",
+                "resource_drift",
             ];
             // Data sources are read during the plan.
             let is_reading =
@@ -323,39 +326,6 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "`import` evaluates what it needs",
-        applies: |seen| {
-            let is_left_out = seen.is_of("state")
-                && (seen.difference.class.contains("state: outputs")
-                    || seen.difference.class.contains("state: check_results"));
-            let detail = &seen.difference.detail;
-            let is_of_others = seen.is_of("diagnostics")
-                && detail.lines().all(|it| it.starts_with("only reference"));
-            let is_import = seen.around.command.first().is_some_and(|it| it == "import");
-            let Around { reference, mayfly, .. } = seen.around;
-            let [theirs, ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
-            let fails = |it: &&&str| it.starts_with("error: ") && !ours.contains(*it);
-            let imports_alone =
-                reference.exit == 1 && mayfly.exit == 0 && theirs.iter().any(|it| fails(&it));
-            // Mayfly refuses what `validate` refuses.
-            let is_refused = mayfly.exit == 1 && seen.invalid()[1];
-            is_import && (is_left_out || is_of_others || imports_alone || is_refused)
-        },
-    },
-    Rule {
-        name: "an import ID that refers to its own resource",
-        applies: |seen| {
-            let validation = seen.around.checks[1].validation.strings("diagnostics");
-            seen.is_written("import {")
-                && seen.invalid() == [false, true]
-                && validation.contains(&"error: Invalid import id argument")
-        },
-    },
-    Rule {
-        name: "`-replace` and a resource of the same name in another module",
-        applies: |seen| seen.only(&["Incompletely-matched force-replace resource instance"], &[]),
-    },
-    Rule {
         name: "a secret that is not known yet",
         applies: |seen| {
             let misuses = [
@@ -442,8 +412,12 @@ const RULES: &[Rule] = &[
             // The reference leaves the results of checks out if the state has no objects.
             let is_of_checks = seen.is("state: check_results")
                 && seen.difference.detail.contains("reference: null");
+            // The normal plan of the reference has values that a refresh-only plan lacks.
+            let is_index = seen.around.reference.exit == 0
+                && seen.around.mayfly.exit == 1
+                && (!seen.is_of("diagnostics") || seen.only(&[], &["Invalid index"]));
             seen.around.command[0] == "refresh"
-                && (is_of_outputs || is_of_checks || seen.run_fails())
+                && (is_of_outputs || is_of_checks || is_index || seen.run_fails())
         },
     },
     Rule {
@@ -521,37 +495,6 @@ const RULES: &[Rule] = &[
     },
     Rule { name: "a crash of OpenTofu", applies: |seen| seen.around.reference.exit == CRASH },
     Rule {
-        name: "outputs beside targets",
-        applies: |seen| {
-            let Around { command, reference, mayfly, .. } = seen.around;
-            let [theirs, ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
-            let is_error = |it: &&str| it.starts_with("error: ");
-            // The reference fails in an output that its plan has left out.
-            let fails = reference.exit == 1 && mayfly.exit == 0 && !ours.iter().any(is_error);
-            let is_failure = fails
-                && match seen.is_of("diagnostics") {
-                    true => seen.difference.detail.starts_with("only reference"),
-                    false => theirs.iter().any(is_error),
-                };
-            let is_output = seen.is_of("events")
-                && seen.difference.detail.contains("\"type\":\"outputs\"")
-                || seen.difference.class.contains(": state: outputs");
-            command[0] == "apply"
-                && seen.has_targets()
-                && seen.is_written("output \"")
-                && (is_failure || is_output)
-        },
-    },
-    Rule {
-        name: "checks beside targets",
-        applies: |seen| {
-            let Difference { class, detail, .. } = seen.difference;
-            seen.has_targets()
-                && class.contains("state: check_results")
-                && detail.contains("reference: \"unknown\"")
-        },
-    },
-    Rule {
         name: "`create_before_destroy` in the state",
         applies: |seen| {
             seen.is(".create_before_destroy only mayfly")
@@ -564,58 +507,6 @@ const RULES: &[Rule] = &[
             let is_cycle = seen.difference.detail.starts_with("only reference")
                 && seen.difference.detail.contains(": error: Cycle: ");
             seen.both_fail() && seen.is_of("diagnostics") && is_cycle
-        },
-    },
-    Rule {
-        name: "a target with a key that the resource does not have",
-        applies: |seen| {
-            let Around { command, planned_by, reference, mayfly, .. } = seen.around;
-            let has_key =
-                planned_by.iter().any(|it| it.starts_with("-target=") && it.ends_with(']'));
-            let announced = |it: &Observation| {
-                it.strings("events").iter().any(|it| it.contains("\"type\":\"planned_change\""))
-            };
-            let is_lost = !seen.is_of("events")
-                || seen.difference.detail.starts_with("only mayfly")
-                || seen.difference.detail.contains("\"type\":\"change_summary\"");
-            command[0] == "apply"
-                && command != planned_by
-                && has_key
-                && [reference, mayfly].iter().all(|it| it.exit == 0)
-                && (seen.is_of("text") || announced(mayfly) || seen.is_of("state"))
-                && is_lost
-        },
-    },
-    Rule {
-        name: "dependencies of an imported object",
-        applies: |seen| {
-            let class = &seen.difference.class;
-            seen.is_written("import {")
-                && class.contains("plan: prior_state")
-                && class.ends_with(".depends_on only mayfly")
-        },
-    },
-    Rule {
-        name: "`state` beside an invalid configuration",
-        applies: |seen| {
-            let Around { command, reference, mayfly, .. } = seen.around;
-            ["state", "taint", "untaint"].contains(&&*command[0])
-                && reference.exit == 1
-                && mayfly.exit == 0
-                && seen.invalid()[1]
-        },
-    },
-    Rule {
-        name: "dependencies after a move",
-        applies: |seen| {
-            let Difference { class, detail, .. } = seen.difference;
-            let is_of_dependencies =
-                class.contains(".dependencies") || class.contains("depends_on");
-            // Only the reference names a resource that the configuration no longer has.
-            let theirs = detail.lines().find_map(|it| it.trim().strip_prefix("reference: "));
-            let names = theirs.unwrap_or_default().split('"').filter(|it| it.contains('.'));
-            let is_old = names.into_iter().any(|it| !seen.is_declared(it));
-            seen.is_written("moved {") && is_of_dependencies && is_old
         },
     },
     Rule {
@@ -643,6 +534,10 @@ pub(crate) const WORDS: &[(&str, &str)] = &[
     ("error: Output does not allow ephemeral value", "error: Output not marked as ephemeral"),
     ("error: Variable does not allow ephemeral value", "error: Invalid usage of ephemeral value"),
     (
+        "error: Undeclared resource in replace_triggered_by",
+        "error: Reference to undeclared resource",
+    ),
+    (
         "error: each.value cannot be used in this context",
         "error: Reference to \"each\" in context without for_each",
     ),
@@ -667,7 +562,7 @@ impl Around<'_> {
         let explained = parts.into_iter().map(|detail| {
             let difference = &Difference { detail: detail.to_owned(), ..difference.clone() };
             let seen = Seen { difference, around: self };
-            RULES.iter().find(|it| (it.applies)(&seen)).map(|it| it.name)
+            RULES.iter().chain(objects::RULES).find(|it| (it.applies)(&seen)).map(|it| it.name)
         });
         explained.collect()
     }
@@ -681,7 +576,7 @@ mod tests {
     fn differences_page_lists_every_rule() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences.md");
         let page = std::fs::read_to_string(page).expect("the page is there");
-        for rule in RULES {
+        for rule in RULES.iter().chain(objects::RULES) {
             assert!(page.contains(&format!("| {} |", rule.name)), "{} is missing", rule.name);
         }
         for words in WORDS {

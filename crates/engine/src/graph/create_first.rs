@@ -84,8 +84,8 @@ fn is_used(program: &Program) -> bool {
     program.modules.iter().any(|module| module.resources.values().any(has_setting))
 }
 
-/// The resources that have the setting and count, and the resources that they depend on, each with the nearest dependent
-/// that leads to it by the shortest way.
+/// The resources that have the setting and count, and the resources that they depend on, each with the nearest
+/// dependent that leads to it by the shortest way.
 fn reached(
     tree: &ConfigTree,
     counts: impl Fn(ConfigNode) -> bool,

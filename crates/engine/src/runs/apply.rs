@@ -10,7 +10,7 @@ use std::{
 use addr::{
     ConfigResource, InstanceKey, ModulePath, ProviderConfigRef, ResourceInstance, ResourceMode,
 };
-use hir::Entry;
+use hir::{Entry, item::Repetition};
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::Action;
 use values::{Str, Value};
@@ -194,13 +194,18 @@ impl<'a> ApplyRun<'a> {
     }
 
     /// Gives references the objects that the plan left as they are, and an unknown value for an instance without one.
+    /// As in OpenTofu, not even the type of a single instance is known if the plan left out its resource.
     fn show_left_objects(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) {
         if entry.resource().resource.mode == ResourceMode::Ephemeral {
             return;
         }
         let address = entry.resource().resource.clone().in_module(module.address.clone());
         let Ok(subject) = self.subject(node, entry, &InstanceKey::None) else { return };
-        let absent = Value::unknown(subject.ty().clone());
+        let is_single = matches!(entry.resource().repetition, Repetition::Single);
+        let absent = match is_single && !self.is_kept(module, node.0 - module.base) {
+            true => Value::dynamic(),
+            false => Value::unknown(subject.ty().clone()),
+        };
         self.nodes.change_resource(node, |it| it.absent = Some(absent));
         for (key, _) in self.state.previous().objects_of(&address) {
             let is_left = self.action_on(&address.instance(key.clone())).is_none();
@@ -277,6 +282,13 @@ impl<'a> ApplyRun<'a> {
             Declared::Variable(_) => module.caller.is_some(),
             _ => false,
         }
+    }
+
+    /// Returns true if the plan kept a node of a module.
+    fn is_kept(&self, module: &ModuleRun, local: u32) -> bool {
+        let node = |module| ConfigNode { module, local };
+        let found = self.config.tree.find(&module.path).map(node);
+        self.selection.as_ref().is_none_or(|it| found.is_some_and(|node| it.keeps(node)))
     }
 
     /// Returns true if the apply evaluates a node of a module.

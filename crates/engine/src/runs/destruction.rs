@@ -93,7 +93,7 @@ impl<'p> Destruction<'p> {
     ) -> Destruction<'p> {
         let mut destruction = Destruction::default();
         let (previous, destroyed) = (walk.state.previous(), planned.destroyed());
-        let late = LateDestructions::of(planned, previous);
+        let late = LateDestructions::of(planned, previous, |it| walk.dependencies_of(it));
         for (index, change) in destroyed.iter().enumerate() {
             destruction.add_node(walk, index as u32, change, late.is_late(index));
         }

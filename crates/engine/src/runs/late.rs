@@ -12,9 +12,12 @@
 //! destroyed late still depends on it, does not wait for that object. A configuration only brings this about by
 //! removing a reference and `create_before_destroy` in the same edit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use addr::ConfigResource;
+use addr::{ConfigResource, ResourceInstance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::{Action, ResourceChange, State};
 
@@ -38,7 +41,12 @@ pub(crate) struct Waits {
 }
 
 impl LateDestructions {
-    pub(crate) fn of(planned: &PlannedActions<'_>, previous: &State) -> LateDestructions {
+    /// Finds the late destructions. `declared` gives the dependencies of an instance in the configuration.
+    pub(crate) fn of(
+        planned: &PlannedActions<'_>,
+        previous: &State,
+        declared: impl Fn(&ResourceInstance) -> Arc<[ConfigResource]>,
+    ) -> LateDestructions {
         let destroyed = planned.destroyed();
         let mut late = LateDestructions::default();
         let candidates: FxHashSet<ConfigResource> = destroyed
@@ -46,7 +54,7 @@ impl LateDestructions {
             .filter(|it| follows_dependents(it, previous))
             .map(|it| it.addr.config())
             .collect();
-        let dependents = renewed_dependents(planned, previous, &candidates);
+        let dependents = renewed_dependents(planned, previous, &candidates, &declared);
         for change in destroyed {
             let config = change.addr.config();
             let own = follows_own(change, planned);
@@ -117,11 +125,13 @@ fn follows_dependents(change: &ResourceChange, previous: &State) -> bool {
     }
 }
 
-/// For each of these resources, the resources with creations or updates whose objects depended on it.
+/// For each of these resources, the resources with creations or updates that depend on it, or whose objects did. What
+/// will use the new object must be there before the old one goes.
 fn renewed_dependents(
     planned: &PlannedActions<'_>,
     previous: &State,
     candidates: &FxHashSet<ConfigResource>,
+    declared: &dyn Fn(&ResourceInstance) -> Arc<[ConfigResource]>,
 ) -> FxHashMap<ConfigResource, BTreeSet<ConfigResource>> {
     let mut dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>> = FxHashMap::default();
     if candidates.is_empty() {
@@ -130,14 +140,16 @@ fn renewed_dependents(
     // The instances of a resource share their list of dependencies.
     let mut visited = FxHashSet::default();
     for change in planned.changes().filter(|it| it.change.action.renews()) {
-        let Some(object) = previous.current(&change.addr) else { continue };
+        let stored = previous.current(&change.addr).map(|it| Arc::clone(&it.dependencies));
         let config = change.addr.config();
-        if !visited.insert((object.dependencies.as_ptr(), config.clone())) {
-            continue;
-        }
-        let of = object.dependencies.iter().filter(|it| **it != config && candidates.contains(it));
-        for dependency in of {
-            dependents.entry(dependency.clone()).or_default().insert(config.clone());
+        for list in stored.into_iter().chain([declared(&change.addr)]) {
+            if !visited.insert((list.as_ptr(), config.clone())) {
+                continue;
+            }
+            let of = list.iter().filter(|it| **it != config && candidates.contains(it));
+            for dependency in of {
+                dependents.entry(dependency.clone()).or_default().insert(config.clone());
+            }
         }
     }
     dependents

@@ -2,17 +2,20 @@
 
 use std::rc::Rc;
 
-use addr::InstanceKey;
+use addr::{InstanceKey, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::Entry;
+use state::{CheckKind, CheckStatus};
 use values::Value;
 
 use crate::{
     graph::{NodeIx, tree::ConfigNode},
     relevance::CalledOutputs,
+    resource::subject::has_conditions,
     runs::{orphans::GoneObject, planning::Planning},
     targeting::Targeting,
     walk::{
+        checks::Checked,
         instances::{Each, Keys},
         modules::ModuleRun,
     },
@@ -37,7 +40,7 @@ impl Planning<'_> {
     }
 
     /// Returns true if an object that no block plans is within the limits of the plan.
-    pub(crate) fn selects(&self, instance: &addr::ResourceInstance) -> bool {
+    pub(crate) fn selects(&self, instance: &ResourceInstance) -> bool {
         self.selection.as_ref().is_none_or(|it| it.targeting().selects(instance))
     }
 
@@ -80,12 +83,22 @@ impl Planning<'_> {
             .partition(|each| limits.selects(&address.instance(each.key.clone())));
         for each in others {
             let Ok(subject) = self.subject(node, entry, &each.key) else { continue };
+            if has_conditions(entry) {
+                self.expect_conditions(subject.address());
+            }
             let absent = Value::unknown(subject.ty().clone());
             self.nodes.change_resource(node, |it| it.absent = Some(absent));
             // An object that cannot be decoded is reported, and its value is unknown.
             let _ = self.keep_as_is(&subject, each);
         }
         selected
+    }
+
+    /// Records that the conditions of an instance are not evaluated.
+    fn expect_conditions(&self, address: &ResourceInstance) {
+        let (config_addr, addr) = (address.config().to_string(), address.to_string());
+        let checked = Checked { kind: CheckKind::Resource, config_addr: &config_addr, addr: &addr };
+        self.checks.record(checked, CheckStatus::Unknown, None);
     }
 
     /// Warns about requests for replacement that match no instance, because they have no instance key.

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use addr::{AbsResource, ModulePath};
+use addr::{AbsResource, ModulePath, ResourceMode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -66,8 +66,14 @@ impl Selection {
 
     /// Returns true if a node runs even if no other node that runs needs it.
     pub(crate) fn demands(&self, tree: &ConfigTree, node: ConfigNode) -> bool {
-        match *tree.declared(node) {
-            Declared::Resource(_) => self.chosen.contains(&node),
+        match tree.declared(node) {
+            // An ephemeral resource is opened only if something needs it.
+            Declared::Resource(entry)
+                if entry.resource().resource.mode == ResourceMode::Ephemeral =>
+            {
+                self.chosen.contains(&node)
+            }
+            Declared::Resource(_) => self.kept.contains(&node),
             // An import is a dependency of its resource, and is checked even if the resource has no instances.
             Declared::Call(..) | Declared::Import(_) => self.kept.contains(&node),
             Declared::Output(_) | Declared::Variable(_) | Declared::Assertions(_) => {

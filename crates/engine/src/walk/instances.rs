@@ -82,10 +82,7 @@ impl Keys {
         let null = || Value::null(Type::Dynamic);
         let single = || instances.get(&InstanceKey::None).cloned();
         match self.repeated {
-            // As in OpenTofu, not even the type of a missing single instance is known.
-            Repeated::Single => {
-                single().or_else(|| absent.map(|_| Value::dynamic())).unwrap_or_else(null)
-            }
+            Repeated::Single => single().or_else(|| absent.cloned()).unwrap_or_else(null),
             Repeated::Enabled => single().unwrap_or_else(null),
             Repeated::Count => Value::tuple(without_gaps(instances, absent)),
             Repeated::ForEach => Value::object(

@@ -611,3 +611,42 @@ resource "test_thing" "b" {
         "test_thing.a Ready deposed=0 first=true\ntest_thing.b Ready deposed=0 first=true\n";
     assert_eq!(stored(&world), expected);
 }
+
+#[test]
+fn old_object_stays_if_a_new_dependent_fails() {
+    let config = r#"
+resource "test_thing" "a" {
+  name = "a"
+  zone = "ZONE"
+  lifecycle { create_before_destroy = true }
+}
+"#;
+    let mut world = applied(config);
+    let dependent = r#"
+resource "test_thing" "b" {
+  name = test_thing.a.id
+  lifecycle {
+    postcondition {
+      condition     = self.id == ""
+      error_message = "Never."
+    }
+  }
+}
+"#;
+    let main = zone(&format!("{config}{dependent}"), "2");
+    check(
+        &mut world,
+        &main,
+        expect![[r#"
+            test_thing.a CreateThenDelete (replace_because_cannot_update)
+            test_thing.b Create
+            error: Resource postcondition failed
+            calls:
+            #5 create a
+            #5 create id2
+            objects:
+            test_thing.a Ready deposed=1 first=true
+            test_thing.b Ready deposed=0 first=false
+        "#]],
+    );
+}

@@ -194,3 +194,14 @@ fn failed_conditions_only_warn() {
     let problems = world.apply();
     assert!(problems.iter().all(|it| !it.is_error()), "{}", summaries(&problems));
 }
+
+#[test]
+fn output_of_an_absent_object_keeps_its_type() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" { name = \"a\" }\noutput \"id\" { value = test_thing.a.id }",
+    );
+    world.mode = PlanMode::RefreshOnly;
+    assert_eq!(summaries(&world.apply()), "");
+    let value = &world.state.outputs.values().next().expect("an output").value;
+    assert_eq!((value.is_null(), value.ty()), (true, values::Type::String));
+}

@@ -595,3 +595,63 @@ import {
         "#]],
     );
 }
+
+#[test]
+fn target_is_planned_with_all_that_it_waits_for() {
+    check(
+        &mut world(
+            r#"
+//- /main.tf
+resource "test_thing" "read" { name = "read" }
+resource "test_thing" "waited" { name = "waited" }
+resource "test_thing" "user" {
+  name = "user"
+  provisioner "local-exec" { command = "echo ${test_thing.read.id}" }
+}
+module "m" {
+  source     = "./m"
+  count      = 0
+  depends_on = [test_thing.waited]
+}
+//- /m/main.tf
+resource "test_thing" "in" { name = "in" }
+"#,
+        ),
+        &["-target=test_thing.user", "-target=module.m"],
+        expect![[r#"
+            -target=test_thing.user:
+            test_thing.read Create
+            test_thing.user Create
+
+            -target=module.m:
+            test_thing.waited Create
+
+        "#]],
+    );
+}
+
+#[test]
+fn left_out_instance_has_an_unknown_result_of_its_checks() {
+    let mut world = world(
+        r#"
+resource "test_thing" "many" {
+  for_each = toset(["a", "b"])
+  name     = each.key
+  lifecycle {
+    precondition {
+      condition     = each.key != ""
+      error_message = "Bad."
+    }
+  }
+}
+"#,
+    );
+    world.excludes = targets(&["test_thing.many[\"a\"]"]);
+    let checks = world.plan().plan.checks;
+    let objects = checks[0].objects.iter().map(|it| format!("{} {:?}\n", it.addr, it.status));
+    expect![[r#"
+        test_thing.many["a"] Unknown
+        test_thing.many["b"] Pass
+    "#]]
+    .assert_eq(&objects.collect::<String>());
+}
