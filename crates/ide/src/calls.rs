@@ -44,7 +44,7 @@ pub fn module_at(document: Document<'_>, offset: u32) -> Option<CalledModule> {
 
 /// The modules that call a module, by path.
 pub fn calling_modules(db: &dyn Db, workspace: Workspace, called: Directory) -> Vec<ModuleCalls> {
-    let module = Module { db, workspace, directory: called };
+    let module = Module::new(db, workspace, called);
     let callers = module.all().filter_map(|caller| {
         let calls: Vec<_> = calls(&caller).filter(|(_, it)| *it == called).collect();
         if calls.is_empty() {
@@ -58,7 +58,7 @@ pub fn calling_modules(db: &dyn Db, workspace: Workspace, called: Directory) -> 
 
 /// The modules that a module calls, in the order of the names of the calls.
 pub fn called_modules(db: &dyn Db, workspace: Workspace, caller: Directory) -> Vec<ModuleCalls> {
-    let caller = Module { db, workspace, directory: caller };
+    let caller = Module::new(db, workspace, caller);
     let mut found: Vec<ModuleCalls> = Vec::new();
     for (name, directory) in calls(&caller) {
         let Some(place) = place(&caller, &name) else { continue };

@@ -80,7 +80,8 @@ impl<'db> Document<'db> {
         let offset = db::input::floor_char_boundary(text, wanted);
         let root = db::parse(self.db, block).tree().syntax().clone();
         let offset = TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX));
-        Cursor { document: *self, block, start, offset, root }
+        let document = self.of_block(&root);
+        Cursor { document, block, start, offset, root }
     }
 
     /// The text of the file.
@@ -90,7 +91,8 @@ impl<'db> Document<'db> {
 
     /// The module that the file belongs to.
     pub fn module(&self) -> Module<'db> {
-        Module { db: self.db, workspace: self.workspace, directory: self.directory }
+        let module = Module::new(self.db, self.workspace, self.directory);
+        Module { is_test: self.is_test(), ..module }
     }
 }
 

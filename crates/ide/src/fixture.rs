@@ -1,6 +1,10 @@
 //! Test fixtures: several files in one string, with cursors `$0` and the schema of a test provider.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use addr::ProviderSource;
 use db::{ByteRange, MemorySystem};
@@ -29,6 +33,7 @@ pub(crate) fn load(fixture: &str) -> Fixture {
     let mut marked = None;
     let files = db::fixture::split_fixture(fixture);
     let first = files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+    let (mut tests, mut directories) = (Vec::new(), BTreeSet::new());
     for (path, text) in files {
         let pieces: Vec<&str> = text.split("$0").collect();
         if pieces.len() > 1 {
@@ -38,11 +43,28 @@ pub(crate) fn load(fixture: &str) -> Fixture {
             });
             marked = Some((path.clone(), ends.take(pieces.len() - 1).collect()));
         }
-        system.write(path, pieces.concat());
+        match db::is_test_file(&path) {
+            true => tests.push((path, pieces.concat())),
+            false => {
+                directories.extend(path.rsplit_once('/').map(|(it, _)| it.to_owned()));
+                system.write(path, pieces.concat());
+            }
+        }
     }
     let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
         .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
+    if !tests.is_empty() {
+        // A run may execute a module that no other one calls.
+        for directory in directories {
+            let is_loaded = project.tree().directory(&directory).is_some();
+            let mut added = || project.tree_mut().add_root(&directory, BTreeMap::new()).is_ok();
+            assert!(is_loaded || added(), "{directory}");
+        }
+    }
+    for (path, text) in tests {
+        project.tree_mut().set_test_file(&path, &text);
+    }
     let (path, offsets) = marked.unwrap_or((first, Vec::new()));
     Fixture { project, path, offsets }
 }
@@ -52,6 +74,11 @@ impl Fixture {
     pub(crate) fn document(&self) -> Document<'_> {
         let db = self.project.db();
         let workspace = self.project.workspace();
+        if let Some(file) = self.project.tree().test_file(&self.path) {
+            let directory = crate::module_under_test(db, workspace, &self.path);
+            let directory = directory.expect("a test file has a module");
+            return Document { db, workspace, directory, file };
+        }
         let found = workspace.directories(db).values().find_map(|&directory| {
             let file = *directory.files(db).iter().find(|file| **file.path(db) == *self.path)?;
             Some(Document { db, workspace, directory, file })

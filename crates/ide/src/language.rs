@@ -1,6 +1,10 @@
 //! The blocks and arguments that the language defines, each with a sentence of documentation. Those of providers
 //! come from their schemas.
 
+mod test_blocks;
+
+pub(crate) use self::test_blocks::{TEST_ROOTS, TEST_TOP_LEVEL};
+
 /// A block type of the language.
 pub(crate) struct LanguageBlock {
     pub(crate) name: &'static str,
@@ -51,6 +55,25 @@ pub(crate) enum ValueForm {
     Attributes,
     /// One of these keywords.
     Keyword(&'static [&'static str]),
+    /// Addresses of objects of the module under test.
+    Addresses(Addressed),
+}
+
+/// The objects that an address in a test file may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Addressed {
+    /// Managed resources, also in called modules.
+    Managed,
+    /// Data sources, also in called modules.
+    Data,
+    /// Managed resources and data sources, also in called modules.
+    Objects,
+    /// Module calls.
+    Modules,
+    /// Resources, data sources and module calls.
+    ObjectsAndModules,
+    /// Variables, outputs, checks, resources and data sources of the module itself.
+    Checkable,
 }
 
 impl ValueForm {
@@ -71,6 +94,10 @@ impl ValueForm {
             ValueForm::Triggers => "list of resource references".to_owned(),
             ValueForm::Attributes => "list of attribute names".to_owned(),
             ValueForm::Keyword(words) => words.join(" | "),
+            ValueForm::Addresses(Addressed::Managed) => "resource address".to_owned(),
+            ValueForm::Addresses(Addressed::Data) => "data source address".to_owned(),
+            ValueForm::Addresses(Addressed::Modules) => "module address".to_owned(),
+            ValueForm::Addresses(_) => "list of addresses".to_owned(),
         }
     }
 }
@@ -270,6 +297,26 @@ pub(crate) const DYNAMIC: LanguageBlock = block(
     "Makes a nested block for each element of a collection.",
 );
 
+/// `provider "x" {}`, which test files have too.
+const PROVIDER_BLOCK: LanguageBlock = block(
+    "provider",
+    &["name"],
+    &[
+        argument(
+            "alias",
+            ValueForm::String,
+            "A name for a further configuration of the same provider, chosen with `provider = name.alias`.",
+        ),
+        argument(
+            "for_each",
+            ValueForm::Instances,
+            "One configuration for each element, chosen with `provider = name.alias[key]`.",
+        ),
+    ],
+    &[],
+    "A configuration of a provider. Its arguments may be ephemeral.",
+);
+
 /// The top-level blocks of a file.
 pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
     block(
@@ -320,24 +367,7 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &[MODULE_LIFECYCLE],
         "A call of another module, with values for its variables.",
     ),
-    block(
-        "provider",
-        &["name"],
-        &[
-            argument(
-                "alias",
-                ValueForm::String,
-                "A name for a further configuration of the same provider, chosen with `provider = name.alias`.",
-            ),
-            argument(
-                "for_each",
-                ValueForm::Instances,
-                "One configuration for each element, chosen with `provider = name.alias[key]`.",
-            ),
-        ],
-        &[],
-        "A configuration of a provider. Its arguments may be ephemeral.",
-    ),
+    PROVIDER_BLOCK,
     block(
         "variable",
         &["name"],
@@ -543,11 +573,13 @@ mod tests {
     #[test]
     fn every_block_and_argument_has_documentation() {
         let mut count = 0;
-        visit(TOP_LEVEL, &mut |name, doc| {
-            count += 1;
-            assert!(doc.ends_with('.') && doc.len() > 10, "{name}: {doc:?}");
-        });
-        assert!(count > 60, "{count}");
+        for blocks in [TOP_LEVEL, TEST_TOP_LEVEL] {
+            visit(blocks, &mut |name, doc| {
+                count += 1;
+                assert!(doc.ends_with('.') && doc.len() > 10, "{name}: {doc:?}");
+            });
+        }
+        assert!(count > 100, "{count}");
     }
 
     /// The analysis reports unsupported arguments, so it must know every argument that completion proposes.

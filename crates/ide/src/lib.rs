@@ -39,6 +39,7 @@ mod semantic_tokens;
 mod shown;
 mod signature;
 mod symbols;
+mod test_file;
 mod trees;
 mod variables_file;
 
@@ -59,7 +60,7 @@ pub use lenses::{Lens, code_lenses};
 pub use links::{Link, LinkTarget, document_links};
 pub use naming::{Declaration, Role};
 pub use place::Module;
-pub use references::{Reference, document_highlights, references};
+pub use references::{Reference, document_highlights, references, references_with_tests};
 pub use rename::{Refusal, Renamable, Rename, prepare_rename, rename};
 pub use selection::selection_ranges;
 pub use semantic_tokens::{
@@ -68,6 +69,7 @@ pub use semantic_tokens::{
 pub use shown::path_from;
 pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 pub use symbols::{FoundSymbol, Symbol, SymbolKind, document_symbols, workspace_symbols};
+pub use test_file::module_under_test;
 pub use variables_file::VariablesFile;
 
 /// A file of a module in the context of a configuration; the subject of every request.

@@ -13,6 +13,7 @@ mod chain;
 mod declarations;
 mod follow;
 mod named;
+mod of_test;
 mod reference;
 
 use hir::names::ItemName;
@@ -21,6 +22,7 @@ use syntax::{AstNode, SyntaxKind, SyntaxToken, ast};
 use crate::{
     Cursor,
     block_syntax::{is_top_level, literal, name_label, name_range},
+    test_file,
 };
 
 pub(crate) use self::{
@@ -30,6 +32,7 @@ pub(crate) use self::{
     declarations::declared_name,
     follow::{block, value},
     named::{Named, Occurrence},
+    of_test::in_address,
     reference::Interpretation,
 };
 pub use self::{declarations::Declaration, named::Role};
@@ -71,11 +74,22 @@ fn label(tree: &Cursor<'_>, label: &ast::Label) -> Option<Occurrence> {
     if let Some(found) = bound::iterator_label(tree, &block, label) {
         return Some(found);
     }
+    if tree.document.is_test() {
+        return test_label(&block, label);
+    }
     let name = declared(&block)?;
     let named = block.labels().nth(name_label(&block)?)?;
     (named.syntax() == label.syntax()).then_some(())?;
     let range = name_range(label.syntax());
     Some(Occurrence::declaration(Named::Item(tree.document.directory, name), range))
+}
+
+/// Resolves the label that names a run or a provider configuration of a test file.
+fn test_label(block: &ast::Block, label: &ast::Label) -> Option<Occurrence> {
+    let is_first = block.labels().next().is_some_and(|it| it.syntax() == label.syntax());
+    (is_first && is_top_level(block.syntax())).then_some(())?;
+    let name = test_file::declared(block)?;
+    Some(Occurrence::declaration(Named::OfTest(name), name_range(label.syntax())))
 }
 
 /// The name of the item that a top-level block declares. `None` for `locals` and for blocks without a named item.

@@ -18,9 +18,16 @@ pub struct Module<'db> {
     pub workspace: Workspace,
     /// The directory of the module.
     pub directory: Directory,
+    /// True for a document that is a test file of the module: its blocks and references are those of test files.
+    pub is_test: bool,
 }
 
 impl<'db> Module<'db> {
+    /// The module in a directory.
+    pub fn new(db: &'db dyn Db, workspace: Workspace, directory: Directory) -> Module<'db> {
+        Module { db, workspace, directory, is_test: false }
+    }
+
     /// The file that contains a block, and the offset of the block. Linear in the number of blocks of the file.
     pub fn place(&self, block: Block) -> Option<(File, u32)> {
         place(self.db, block)
@@ -38,12 +45,12 @@ impl<'db> Module<'db> {
 
     /// Another module of the same configuration.
     pub fn with_directory(&self, directory: Directory) -> Module<'db> {
-        Module { directory, ..*self }
+        Module { directory, is_test: false, ..*self }
     }
 
     /// A file of the module as a document.
     pub fn document(&self, file: File) -> Document<'db> {
-        let Module { db, workspace, directory } = *self;
+        let Module { db, workspace, directory, .. } = *self;
         Document { db, workspace, directory, file }
     }
 

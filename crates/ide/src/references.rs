@@ -27,6 +27,23 @@ pub fn references(document: Document<'_>, offset: u32) -> Option<Vec<Reference>>
     Some(uses(&tree, &named).into_iter().map(|it| it.reference).collect())
 }
 
+/// Like [`references`], with the references in test files. Each of `tests` has the directory of its module under test.
+pub fn references_with_tests(
+    document: Document<'_>,
+    offset: u32,
+    tests: &[Document<'_>],
+) -> Option<Vec<Reference>> {
+    let tree = document.cursor(offset)?;
+    let named = Occurrence::at(&tree, &tree.token()?)?.named;
+    let mut search = Search::new(&tree, &named);
+    search.found = uses(&tree, &named);
+    if matches!(named, Named::Item(..) | Named::Module(_)) {
+        let others = tests.iter().filter(|it| it.file != document.file);
+        others.for_each(|it| search.document(*it, |_, _| true));
+    }
+    Some(search.found.into_iter().map(|it| it.reference).collect())
+}
+
 /// Returns the references in the file to the name at an offset.
 pub fn document_highlights(document: Document<'_>, offset: u32) -> Vec<Reference> {
     let Some(tree) = document.cursor(offset) else { return Vec::new() };
@@ -35,6 +52,7 @@ pub fn document_highlights(document: Document<'_>, offset: u32) -> Vec<Reference
     };
     let mut search = Search::new(&tree, &occurrence.named);
     match &occurrence.named {
+        _ if document.is_test() => search.document(document, |_, _| true),
         Named::Item(directory, _) => {
             let is_own = *directory == document.directory;
             let calls = CallsOf::new(document.module(), *directory);
@@ -50,7 +68,7 @@ pub fn document_highlights(document: Document<'_>, offset: u32) -> Vec<Reference
                 search.may_use(&document.module(), block, &calls)
             });
         }
-        Named::Bound(..) | Named::Place(_) => search.tree(&tree),
+        Named::Bound(..) | Named::Place(_) | Named::OfTest(_) => search.tree(&tree),
     }
     search.found.into_iter().map(|it| it.reference).collect()
 }
@@ -77,7 +95,11 @@ pub(crate) fn uses(tree: &Cursor<'_>, named: &Named) -> Vec<Use> {
         }
         Named::Module(directory) => search.callers(&module, *directory),
         Named::Bound(..) => search.tree(tree),
-        Named::Place(_) => {}
+        Named::Place(_) | Named::OfTest(_) => {}
+    }
+    if tree.document.is_test() && !matches!(named, Named::Bound(..) | Named::Place(_)) {
+        // The file is none of the module's.
+        search.document(tree.document, |_, _| true);
     }
     search.found
 }
@@ -120,6 +142,7 @@ impl<'a> Search<'a> {
         let text = match named {
             Named::Item(_, name) => mention::text(name).map(str::to_owned),
             Named::Bound(_, range) => Some(tree.root.text().slice(*range).to_string()),
+            Named::OfTest(name) => Some(name.text().to_owned()),
             Named::Place(_) | Named::Module(_) => None,
         };
         Search { named, text, found: Vec::new() }

@@ -107,6 +107,7 @@ impl<'db> Target<'db> {
                 "Attributes and arguments of objects have the names that their users expect; only \
                  names that a module declares can be changed everywhere at once.",
             ),
+            Named::OfTest(_) => refuse("Names of test files cannot be renamed."),
             Named::Module(_) => refuse(
                 "The source of a module is a path: rename its directory, and change the source.",
             ),

@@ -1,6 +1,8 @@
 //! The schema of a body: the arguments and blocks that the language, a provider's schema or the variables of a
 //! called module define.
 
+mod double;
+
 use std::sync::Arc;
 
 use addr::{ProviderSource, ResourceMode};
@@ -24,6 +26,8 @@ use crate::{
     block_syntax::is_in_type_argument,
     language::{self, Argument, LanguageBlock, ValueForm},
 };
+
+pub(crate) use self::double::{DoubleKeys, double_keys};
 
 /// A block of a provider's schema: the outermost one or a nested one.
 #[derive(Clone)]
@@ -61,6 +65,10 @@ pub(crate) struct Scheme {
     pub(crate) called: Option<Directory>,
     /// Additional arguments, such as those of a provisioner type.
     pub(crate) further: &'static [Argument],
+    /// The blocks, at the top level of a file.
+    top_level: &'static [LanguageBlock],
+    /// The keys of the values in a test double.
+    pub(crate) double: Option<DoubleKeys>,
 }
 
 /// The definition of an argument.
@@ -78,8 +86,20 @@ pub(crate) enum BlockMeaning<'a> {
 
 impl Scheme {
     /// The scheme of the top level of a file.
-    fn file() -> Scheme {
-        Scheme::default()
+    fn file(module: Module<'_>) -> Scheme {
+        let top_level = match module.is_test {
+            true => language::TEST_TOP_LEVEL,
+            false => language::TOP_LEVEL,
+        };
+        Scheme { top_level, ..Scheme::default() }
+    }
+
+    /// Adds what the body of the last of `blocks` has in a test file.
+    fn in_test(self, module: Module<'_>, blocks: &[ast::Block]) -> Scheme {
+        match self.language.map(|it| it.name) {
+            Some("variables") => Scheme { called: Some(module.directory), ..self },
+            _ => Scheme { double: double_keys(module, blocks), ..self },
+        }
     }
 
     /// The definition of the argument with the given name.
@@ -117,11 +137,7 @@ impl Scheme {
 
     /// The blocks that the language defines for this body.
     pub(crate) fn language_blocks(&self) -> &'static [LanguageBlock] {
-        match (self.language, &self.schema, self.called) {
-            (Some(language), _, _) => language.blocks,
-            (None, None, None) if self.further.is_empty() => language::TOP_LEVEL,
-            _ => &[],
-        }
+        self.language.map_or(self.top_level, |it| it.blocks)
     }
 }
 
@@ -143,9 +159,10 @@ pub(crate) fn blocks_around(node: &SyntaxNode) -> Vec<ast::Block> {
 
 /// The scheme of the body of the last of `blocks`, each of which contains the next. `None` if the body is unknown.
 pub(crate) fn scheme(module: Module<'_>, blocks: &[ast::Block]) -> Option<Scheme> {
-    let Some((first, inner)) = blocks.split_first() else { return Some(Scheme::file()) };
+    let file = Scheme::file(module);
+    let Some((first, inner)) = blocks.split_first() else { return Some(file) };
     let kind = first.block_type()?;
-    let language = language::block_of(language::TOP_LEVEL, &kind)?;
+    let language = language::block_of(file.top_level, &kind)?;
     let mut scheme = Scheme { language: Some(language), ..Scheme::default() };
     match language.name {
         "resource" => scheme.schema = resource_part(module, first, ResourceMode::Managed),
@@ -155,7 +172,8 @@ pub(crate) fn scheme(module: Module<'_>, blocks: &[ast::Block]) -> Option<Scheme
         "module" => scheme.called = called(module, first),
         _ => {}
     }
-    inner.iter().try_fold(scheme, inside)
+    let scheme = inner.iter().try_fold(scheme, inside)?;
+    Some(if module.is_test { scheme.in_test(module, blocks) } else { scheme })
 }
 
 fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {

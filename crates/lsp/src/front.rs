@@ -58,6 +58,23 @@ impl LanguageFrontEnd {
         self.ask_with(uri, Needs::File, attempts, compute).await
     }
 
+    /// Makes a request about a file of a module or about a test file, whose target has the module under test.
+    async fn ask_of_tests_too<R: Send + 'static>(
+        &self,
+        uri: &Uri,
+        needs: Needs,
+        attempts: u8,
+        compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
+    ) -> Result<Option<R>> {
+        let Some(path) = path_of(uri) else { return Ok(None) };
+        let own = path.clone();
+        let compute = move |snapshot: &Snapshot, target: Option<Target>| {
+            let target = target.or_else(|| snapshot.test_target(&own));
+            Ok(target.and_then(|target| compute(snapshot, target)))
+        };
+        self.request(Some(path), needs, attempts, compute).await
+    }
+
     /// Makes a request about a file of a module that may need more data than the file.
     async fn ask_with<R: Send + 'static>(
         &self,
@@ -73,7 +90,7 @@ impl LanguageFrontEnd {
         self.request(Some(path), needs, attempts, compute).await
     }
 
-    /// Makes a request about a file of a module or about a variables file.
+    /// Makes a request about a file of a module, a test file or a variables file.
     async fn ask_of_either<R: Send + 'static>(
         &self,
         uri: &Uri,
@@ -84,7 +101,7 @@ impl LanguageFrontEnd {
         let Some(path) = path_of(uri) else { return Ok(None) };
         let own = path.clone();
         let compute = move |snapshot: &Snapshot, target: Option<Target>| {
-            Ok(match target {
+            Ok(match target.or_else(|| snapshot.test_target(&own)) {
                 Some(target) => of_module(snapshot, target),
                 None => of_variables_file(snapshot, &own),
             })
@@ -122,7 +139,7 @@ impl LanguageFrontEnd {
         let TextDocumentPositionParams { text_document, position } = place;
         let compute =
             move |snapshot: &Snapshot, target: Target| compute(snapshot, target, position);
-        self.ask_with(&text_document.uri, needs, 0, compute).await
+        self.ask_of_tests_too(&text_document.uri, needs, 0, compute).await
     }
 
     /// Makes a request about a path, or about the whole workspace if `path` is `None`.
@@ -244,9 +261,12 @@ impl LanguageServer for LanguageFrontEnd {
     async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
         let TextDocumentPositionParams { text_document, position } =
             params.text_document_position_params;
-        self.request_for_file(&text_document.uri, PERSISTENT, move |snapshot, target| {
-            convert::signature_help(snapshot, target, position)
-        })
+        self.ask_of_tests_too(
+            &text_document.uri,
+            Needs::File,
+            PERSISTENT,
+            move |snapshot, target| convert::signature_help(snapshot, target, position),
+        )
         .await
     }
 
@@ -265,7 +285,7 @@ impl LanguageServer for LanguageFrontEnd {
         params: SemanticTokensParams,
     ) -> Result<Option<SemanticTokensResult>> {
         let tokens = self
-            .ask_with(
+            .ask_of_tests_too(
                 &params.text_document.uri,
                 Needs::Configuration,
                 PERSISTENT,
@@ -280,7 +300,7 @@ impl LanguageServer for LanguageFrontEnd {
         params: SemanticTokensRangeParams,
     ) -> Result<Option<SemanticTokensRangeResult>> {
         let tokens = self
-            .ask_with(
+            .ask_of_tests_too(
                 &params.text_document.uri,
                 Needs::Configuration,
                 PERSISTENT,
@@ -346,8 +366,13 @@ impl LanguageServer for LanguageFrontEnd {
         &self,
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
-        self.request_for_file(&params.text_document.uri, PERSISTENT, convert::document_symbols)
-            .await
+        self.ask_of_tests_too(
+            &params.text_document.uri,
+            Needs::File,
+            PERSISTENT,
+            convert::document_symbols,
+        )
+        .await
     }
 
     async fn symbol(
@@ -363,7 +388,8 @@ impl LanguageServer for LanguageFrontEnd {
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.request_for_file(&params.text_document.uri, PERSISTENT, convert::folds).await
+        self.ask_of_tests_too(&params.text_document.uri, Needs::File, PERSISTENT, convert::folds)
+            .await
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
@@ -381,7 +407,7 @@ impl LanguageServer for LanguageFrontEnd {
         &self,
         params: SelectionRangeParams,
     ) -> Result<Option<Vec<SelectionRange>>> {
-        self.request_for_file(&params.text_document.uri, 0, move |snapshot, target| {
+        self.ask_of_tests_too(&params.text_document.uri, Needs::File, 0, move |snapshot, target| {
             convert::selections(snapshot, target, &params.positions)
         })
         .await

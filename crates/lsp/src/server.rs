@@ -349,6 +349,7 @@ impl Server {
             settings: self.settings,
             workspaces: self.tree.workspaces().to_vec(),
             documents: self.documents.clone(),
+            tests: self.tree.test_files().map(|(path, it)| (path.to_string(), it)).collect(),
             rejected: Arc::clone(&self.rejected),
             modules: Arc::clone(&self.modules),
             edits: self.edits.taken(),

@@ -55,6 +55,8 @@ pub(crate) struct Snapshot {
     pub(crate) workspaces: Vec<Workspace>,
     /// The open documents of the client.
     pub(crate) documents: Documents,
+    /// The open test files by path. Their texts are also in the database.
+    pub(crate) tests: BTreeMap<String, File>,
     /// The diagnostics of the rejected files.
     pub(crate) rejected: Arc<RejectedFiles>,
     /// The directories of the workspace that contain modules.
@@ -108,6 +110,24 @@ impl LinesOfFiles<'_> {
 }
 
 impl Snapshot {
+    /// An open test file, with the module under test. `None` if no such module is loaded.
+    pub(crate) fn test_target(&self, path: &str) -> Option<Target> {
+        let file = *self.tests.get(path)?;
+        let db = &*self.db;
+        let targets = self.workspaces.iter().filter_map(|&workspace| {
+            let directory = ide::module_under_test(db, workspace, path)?;
+            Some(Target { workspace, directory, file })
+        });
+        // The configurations of a database know the same modules, but not the same schemas.
+        targets.max_by_key(|it| it.workspace.root(db) == it.directory)
+    }
+
+    /// The open test files as documents for `ide`.
+    pub(crate) fn test_documents(&self) -> impl Iterator<Item = Document<'_>> {
+        let targets = self.tests.keys().filter_map(|path| self.test_target(path));
+        targets.map(|target| self.document(target))
+    }
+
     /// A file as a document for `ide`.
     pub(crate) fn document(&self, target: Target) -> Document<'_> {
         let Target { workspace, directory, file } = target;
@@ -319,6 +339,7 @@ mod tests {
             settings: Settings::default(),
             workspaces: Vec::new(),
             documents: Documents::new(),
+            tests: BTreeMap::new(),
             rejected: Arc::default(),
             modules: Arc::default(),
             outgoing: tokio::sync::mpsc::unbounded_channel().0,

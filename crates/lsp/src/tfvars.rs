@@ -30,7 +30,7 @@ fn module_around<'s>(snapshot: &'s Snapshot, path: &str) -> Option<Module<'s>> {
     let (parent, _) = path.rsplit_once('/')?;
     let modules = snapshot.workspaces.iter().filter_map(|&workspace| {
         let directory = *workspace.directories(db).get(parent)?;
-        Some(Module { db, workspace, directory })
+        Some(Module::new(db, workspace, directory))
     });
     let is_root = |module: &Module<'_>| module.workspace.root(db) == module.directory;
     modules.max_by_key(is_root)

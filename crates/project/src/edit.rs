@@ -178,6 +178,11 @@ impl<T: BorrowMut<SourceTree>> EditableTree<T> {
         self.change(SourceTree::reload_all)
     }
 
+    /// The tree, for edits that concern no module.
+    pub(crate) fn tree_of_edits(&mut self) -> &mut SourceTree {
+        self.0.borrow_mut()
+    }
+
     /// Makes a change of the tree, and unloads the modules that nothing calls any more. A change may need them until
     /// it is complete.
     fn change<R>(&mut self, change: impl FnOnce(&mut SourceTree) -> R) -> R {

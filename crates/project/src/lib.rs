@@ -14,6 +14,7 @@ mod editable;
 mod load;
 mod name_index;
 mod reload;
+mod test_files;
 mod tree;
 mod warm_up;
 

@@ -32,6 +32,7 @@ use crate::{
     edit::EditState,
     load::{self, UnloadableFile},
     name_index,
+    test_files::TestFiles,
 };
 
 /// The installed modules, by the directory of the caller and the name of the call.
@@ -63,6 +64,7 @@ pub struct SourceTree {
     /// The inputs that are reused. None in a tree without edits.
     pub(crate) spare: ReusableInputs,
     pub(crate) edits: EditState,
+    pub(crate) tests: TestFiles,
     /// True if something other than the text of a block changed since [`SourceTree::take_changes`]: the set of
     /// files, schemas, installed modules or values from outside.
     pub(crate) is_more: bool,
@@ -120,6 +122,7 @@ impl SourceTree {
             unfiled: BTreeMap::new(),
             spare: ReusableInputs::default(),
             edits: EditState::default(),
+            tests: TestFiles::default(),
             is_more: false,
             changes: 0,
         }

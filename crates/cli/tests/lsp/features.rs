@@ -436,3 +436,77 @@ fn a_client_without_snippets_gets_the_name_of_a_function() {
     assert_eq!(abs["textEdit"]["newText"], "abs");
     session.leave();
 }
+
+const TESTED: &str = r#"
+//- /main.tf
+variable "region" {
+  description = "Where it is."
+}
+resource "terraform_data" "web" {
+  input = var.region
+}
+output "name" {
+  value = terraform_data.web.id
+}
+//- /setup/main.tf
+output "bucket" {
+  description = "For the test."
+  value       = "b"
+}
+//- /tests/web.tftest.hcl
+run "setup" {
+  module {
+    source = "./setup"
+  }
+}
+run "web" {
+  variables {
+    region = run.setup.bucket
+  }
+  assert {
+    condition     = output.name != var.region
+    error_message = "No."
+  }
+}
+"#;
+
+#[test]
+fn test_file_has_hover_completion_and_navigation() {
+    let mut session = Session::new(TESTED);
+    let test = "tests/web.tftest.hcl";
+    session.open_file(test);
+    let hover = |session: &mut Session, place: &str, into: usize| {
+        let at = session.find(test, place) + into;
+        let hover = session.ask_at("textDocument/hover", test, at);
+        hover["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(hover(&mut session, "run.setup.bucket", 12).contains("For the test."));
+    assert!(hover(&mut session, "var.region", 5).contains("Where it is."));
+    assert!(hover(&mut session, "assert {", 2).contains("must be true after the command"));
+    let at = session.find(test, "output.name") + 8;
+    let definition = session.ask_at("textDocument/definition", test, at);
+    let main = session.uri("main.tf");
+    let target = |it: &Value| it["targetUri"].as_str().or(it["uri"].as_str()).map(str::to_owned);
+    assert_eq!(target(&definition[0]), Some(main), "{definition}");
+    let at = session.find(test, "\"setup\" {") + 2;
+    let highlights = session.ask_at("textDocument/documentHighlight", test, at);
+    assert_eq!(highlights.as_array().map(Vec::len), Some(2), "{highlights}");
+    session.replace(test, "output.name !=", "output. !=");
+    let at = session.find(test, "output. !=") + "output.".len();
+    let list = session.ask_at("textDocument/completion", test, at);
+    assert_eq!(list["items"][0]["label"], "name", "{list}");
+    // An edit of the module counts at once, and so does one that names another module for a run.
+    session.open_file("main.tf");
+    let at = session.find("main.tf", "\"region\"") + 2;
+    let mut params = session.at("main.tf", at);
+    params["context"] = json!({ "includeDeclaration": false });
+    let found = session.request("textDocument/references", params).expect("places");
+    let own = session.uri(test);
+    let in_test = found.as_array().into_iter().flatten().filter(|it| it["uri"] == own.as_str());
+    assert_eq!(in_test.count(), 2, "{found}");
+    session.replace("main.tf", "Where it is.", "Elsewhere.");
+    assert!(hover(&mut session, "var.region", 5).contains("Elsewhere."));
+    session.replace(test, "\"./setup\"", "\"./nowhere\"");
+    assert_eq!(hover(&mut session, "run.setup.bucket", 12), "");
+    session.leave();
+}

@@ -55,7 +55,7 @@ pub use named::is_reserved_variable;
 
 pub use problem::SYNTAX_ERROR;
 
-pub use reference::reference_root;
+pub use reference::{reference_root, reference_root_in_test};
 
 /// Lowers the text of one block. `path` is the path of its file, which determines the syntax.
 pub fn lower_text(text: &str, path: &str) -> Lowered {

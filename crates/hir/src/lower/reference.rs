@@ -146,6 +146,11 @@ pub fn reference_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Option<(Ref
     resolve_root(root, steps).ok().map(|it| (it.reference, it.taken))
 }
 
+/// Like [`reference_root`], in a test file.
+pub fn reference_root_in_test<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Option<(Ref, usize)> {
+    resolve_in_test(root, steps).ok().map(|it| (it.reference, it.taken))
+}
+
 struct Refused {
     summary: Summary,
     detail: String,

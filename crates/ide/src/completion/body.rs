@@ -15,16 +15,18 @@ use values::Type;
 
 use super::{Completion, CompletionKind, Completions, Proposal, Proposals, context::Kind, escaped};
 use crate::{
-    hover::{Card, declared, schema_flags},
+    Document,
+    hover::{Card, declared, schema_flags, value_of},
     language::{self, Argument, LanguageBlock},
-    scheme::{SchemaPart, Scheme, blocks_around, scheme, variables},
+    scheme::{DoubleKeys, SchemaPart, Scheme, blocks_around, scheme, variables},
     shown,
 };
 
 /// The top-level block types, for an empty file.
-pub(super) fn of_empty_file() -> Completions {
+pub(super) fn of_empty_file(document: Document<'_>) -> Completions {
     let range = db::ByteRange { start: 0, end: 0 };
-    let blocks = language::TOP_LEVEL.iter().filter(|it| it.is_supported);
+    let blocks = scheme(document.module(), &[]).unwrap_or_default();
+    let blocks = blocks.language_blocks().iter().filter(|it| it.is_supported);
     let items = blocks.map(|block| Completion {
         label: block.name.to_owned(),
         kind: CompletionKind::Block,
@@ -364,10 +366,49 @@ fn key_proposals(acc: &Proposals<'_, '_>, object: &ast::Object) -> Vec<Proposal>
     }
     let Some(scheme) = scheme(module, &blocks) else { return Vec::new() };
     let Some(name) = attribute.name() else { return Vec::new() };
+    if let Some(keys) = &scheme.double {
+        return double_proposals(module, keys, &names);
+    }
     if &*name == "providers" && scheme.called.is_some() {
         return provider_keys(module, &scheme);
     }
     expected_keys(module, &scheme, &name, &names)
+}
+
+/// The attributes or outputs that a test double may give values for.
+fn double_proposals(
+    module: crate::Module<'_>,
+    keys: &DoubleKeys,
+    names: &[String],
+) -> Vec<Proposal> {
+    match keys {
+        DoubleKeys::Attributes(part) => {
+            let Some((first, rest)) = names.split_first() else {
+                let all = part.block().attributes().iter();
+                return all.map(|(name, it)| schema_argument(name, it)).collect();
+            };
+            let found = part.block().attributes().get(&**first);
+            found.map(|it| of_type(it.decode_type(), rest)).unwrap_or_default()
+        }
+        DoubleKeys::Outputs(directory) if names.is_empty() => {
+            outputs(module.with_directory(*directory))
+        }
+        DoubleKeys::Outputs(_) => Vec::new(),
+    }
+}
+
+/// The outputs of a module.
+pub(super) fn outputs(module: crate::Module<'_>) -> Vec<Proposal> {
+    let names = module.names(NameKind::Output).into_iter();
+    let proposal = |(name, key)| match name {
+        ItemName::Output(name) => {
+            let detail = one_line(&value_of(module, key).ty);
+            let proposal = Proposal::new(&*name, CompletionKind::Attribute).detail(detail);
+            Some(proposal.card(&declared(module, key)))
+        }
+        _ => None,
+    };
+    names.filter_map(proposal).collect()
 }
 
 /// The provider names that a called module accepts in `providers`, including its configuration aliases.

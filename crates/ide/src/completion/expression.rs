@@ -18,6 +18,7 @@ use super::{
     body::{one_line, path_of_object},
     context::Kind,
     path::{described, rank, rank_of_type, types_in_use},
+    test_file,
 };
 use crate::{
     language::{self, ValueForm},
@@ -32,6 +33,7 @@ pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
         Some(ValueForm::Type) => types(acc),
         Some(ValueForm::Provider | ValueForm::Providers) => providers(acc),
         Some(ValueForm::References) => references(acc),
+        Some(ValueForm::Addresses(addressed)) => test_file::addresses(acc, addressed, &[]),
         Some(ValueForm::Triggers) => resource_types(acc),
         Some(ValueForm::Attributes) => own_attributes(acc),
         Some(ValueForm::Keyword(words)) => {
@@ -74,7 +76,10 @@ fn anything(acc: &mut Proposals<'_, '_>, after: &SyntaxToken) {
     }
     whole_references(acc, expected.as_ref());
     references(acc);
-    ambient_roots(acc);
+    match acc.cursor.document.is_test() {
+        true => test_file::roots(acc),
+        false => ambient_roots(acc),
+    }
     functions(acc, expected.as_ref());
     if matches!(after.kind(), SyntaxKind::L_BRACK | SyntaxKind::L_BRACE) {
         let text = "for ${1:item} in ${2:list} : ${0:item}";
@@ -213,6 +218,7 @@ fn providers(acc: &mut Proposals<'_, '_>) {
             });
         }
     }
+    names.extend(test_file::providers(acc.cursor.document));
     for name in names {
         let local_name = name.split('.').next().unwrap_or_default();
         let source = required.source(local_name).for_display();

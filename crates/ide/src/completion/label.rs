@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use addr::ResourceMode;
+use addr::{ProviderSource, ResourceMode};
 use hir::names::required_providers;
 use syntax::{AstNode, ast};
 
@@ -24,7 +24,9 @@ pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
         (true, "resource") => types(acc, ResourceMode::Managed),
         (true, "data") => types(acc, ResourceMode::Data),
         (true, "ephemeral") => types(acc, ResourceMode::Ephemeral),
-        (true, "provider") => providers(acc),
+        (true, "provider" | "mock_provider") => providers(acc),
+        (false, "mock_resource") => mocked_types(acc, &around, ResourceMode::Managed),
+        (false, "mock_data") => mocked_types(acc, &around, ResourceMode::Data),
         (false, "dynamic") => nested_blocks(acc, &around),
         (false, "provisioner") => words(acc, &["local-exec"]),
         (false, "backend") => words(acc, &["local"]),
@@ -36,10 +38,29 @@ fn words(acc: &mut Proposals<'_, '_>, words: &[&str]) {
     words.iter().for_each(|it| acc.add(Proposal::new(*it, CompletionKind::Type)));
 }
 
+/// Proposes the resource types of the provider that a `mock_provider` block replaces.
+fn mocked_types(acc: &mut Proposals<'_, '_>, around: &[ast::Block], mode: ResourceMode) {
+    let module = acc.cursor.document.module();
+    let name = around.last().and_then(|it| it.label_texts().next());
+    let required = required_providers(module.db, module.directory);
+    if let Some(name) = name {
+        types_of(acc, mode, |source| *source == required.source(&name));
+    }
+}
+
 /// Proposes the resource types of every provider with known schemas.
 fn types(acc: &mut Proposals<'_, '_>, mode: ResourceMode) {
+    types_of(acc, mode, |_| true);
+}
+
+fn types_of(
+    acc: &mut Proposals<'_, '_>,
+    mode: ResourceMode,
+    is_wanted: impl Fn(&ProviderSource) -> bool,
+) {
     let module = acc.cursor.document.module();
-    for (source, input) in module.workspace.providers(module.db) {
+    let all = module.workspace.providers(module.db).iter();
+    for (source, input) in all.filter(|(source, _)| is_wanted(source)) {
         let schemas = &input.schemas(module.db).0;
         let shown = source.for_display();
         // A description requires the decoded schema. Decoding thousands of types would be slow, so only short

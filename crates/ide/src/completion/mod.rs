@@ -11,6 +11,7 @@ mod expression;
 mod label;
 mod path;
 mod source;
+mod test_file;
 #[cfg(test)]
 mod tests;
 mod variables_file;
@@ -91,7 +92,7 @@ pub enum CompletionKind {
 /// Returns the proposals for an offset.
 pub fn completions(document: Document<'_>, offset: u32) -> Completions {
     let Some(cursor) = document.cursor(offset) else {
-        return body::of_empty_file();
+        return body::of_empty_file(document);
     };
     let place = Place::of(&cursor);
     let mut acc = Proposals::new(&cursor, &place);

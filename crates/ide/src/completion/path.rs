@@ -6,7 +6,6 @@ use addr::ResourceMode;
 use hir::{
     Ref,
     analysis::{Abstract, Tri, value::Inside},
-    lower::reference_root,
     names::{ItemKey, ItemName, item},
     symbols::NameKind,
 };
@@ -22,6 +21,7 @@ use super::{
     body::one_line,
     context::Kind,
     expression::{self, Ephemeral, Expected},
+    test_file,
 };
 use crate::{
     Module,
@@ -84,7 +84,15 @@ pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
         if matches!(takes, Some(ValueForm::Provider | ValueForm::Providers)) {
             return aliases(acc, root);
         }
+        if let Some(ValueForm::Addresses(addressed)) = takes {
+            let typed: Vec<&str> =
+                [&**root].into_iter().chain(names.iter().map(String::as_str)).collect();
+            return test_file::addresses(acc, addressed, &typed);
+        }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        if acc.cursor.document.is_test() && test_file::namespace(acc, root, &names) {
+            return;
+        }
         if namespace(acc, root, &names) {
             return;
         }
@@ -330,12 +338,14 @@ fn inferred(acc: &Proposals<'_, '_>, before: &Before) -> Option<Abstract> {
 /// expression.
 fn looked_up(acc: &Proposals<'_, '_>, before: &Before) -> Option<Abstract> {
     let module = acc.cursor.document.module();
-    let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
+    let (reference, taken) =
+        acc.cursor.document.reference_root(before.root.as_ref()?.text(), &before.steps)?;
     let name = match reference {
         Ref::Variable(name) => ItemName::Variable(name),
         Ref::Local(name) => ItemName::Local(name),
         Ref::Resource(resource) => ItemName::Resource(resource),
         Ref::Module(name) => ItemName::Module(name),
+        Ref::Output(name) => ItemName::Output(name),
         _ => return None,
     };
     let value = value_of(module, module.lookup(&name)?);
@@ -358,7 +368,8 @@ fn found_attributes(
     before: &Before,
 ) -> Option<BTreeMap<String, Attribute>> {
     let module = acc.cursor.document.module();
-    let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
+    let (reference, taken) =
+        acc.cursor.document.reference_root(before.root.as_ref()?.text(), &before.steps)?;
     let key = match reference {
         Ref::Resource(resource) => module.lookup(&ItemName::Resource(resource))?,
         Ref::SelfObject => acc.cursor.item()?.key,

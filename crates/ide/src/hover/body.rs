@@ -1,13 +1,13 @@
 //! Hover for names in bodies: arguments, block types, labels and object keys.
 
 use addr::ResourceMode;
-use hir::names::required_providers;
+use hir::names::{ItemName, required_providers};
 use syntax::{AstNode, SyntaxToken, ast};
 
-use super::{Card, declared, language_argument, schema_attribute};
+use super::{Card, declared, language_argument, schema_attribute, test_file};
 use crate::{
     Cursor, language,
-    scheme::{ArgumentMeaning, BlockMeaning, blocks_around, scheme},
+    scheme::{ArgumentMeaning, BlockMeaning, DoubleKeys, blocks_around, double_keys, scheme},
     shown,
 };
 
@@ -110,6 +110,9 @@ pub(super) fn label(cursor: &Cursor<'_>, label: &ast::Label) -> Option<Card> {
     let module = cursor.document.module();
     let around = blocks_around(block.syntax());
     let kind = block.block_type()?;
+    if module.is_test {
+        return label_in_test(cursor, &block, position);
+    }
     if !around.is_empty() {
         let scheme = scheme(module, &around)?;
         return match (&*kind, scheme.block(&label.text())?) {
@@ -125,6 +128,24 @@ pub(super) fn label(cursor: &Cursor<'_>, label: &ast::Label) -> Option<Card> {
         ("ephemeral", 0) => resource_type(cursor, ResourceMode::Ephemeral, &block),
         ("provider", 0) => Some(required_provider(module, &label.text())),
         _ => Some(declared(module, cursor.item()?.key)),
+    }
+}
+
+/// Describes a label in a test file.
+fn label_in_test(cursor: &Cursor<'_>, block: &ast::Block, position: usize) -> Option<Card> {
+    let name = block.label_texts().nth(position)?;
+    let module = cursor.document.module();
+    match (block.block_type()?.as_str(), position) {
+        ("run", 0) => test_file::run(&cursor.document.run(&name)?),
+        ("provider" | "mock_provider", 0) => Some(required_provider(module, &name)),
+        (kind @ ("mock_resource" | "mock_data"), 0) => {
+            let word = if kind == "mock_data" { "data" } else { "resource" };
+            let mut blocks = blocks_around(block.syntax());
+            blocks.push(block.clone());
+            let DoubleKeys::Attributes(part) = double_keys(module, &blocks)? else { return None };
+            Some(schema_card(Card::of(format!("{word} \"{name}\"")), part.block(), &part.source))
+        }
+        _ => None,
     }
 }
 
@@ -183,6 +204,9 @@ fn nested_attribute(cursor: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Card> {
         return argument.map(language_argument);
     }
     let scheme = scheme(module, &blocks)?;
+    if let Some(keys) = &scheme.double {
+        return double_key(module, keys, &names);
+    }
     let ArgumentMeaning::Schema(mut found, source) = scheme.argument(module, &attribute.name()?)?
     else {
         return None;
@@ -191,6 +215,23 @@ fn nested_attribute(cursor: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Card> {
         found = found.nested()?.attributes().get(&**name)?;
     }
     Some(schema_attribute(names.last()?, found, source))
+}
+
+/// The card of the attribute or output that a key of a test double stands for.
+fn double_key(module: crate::Module<'_>, keys: &DoubleKeys, names: &[String]) -> Option<Card> {
+    match keys {
+        DoubleKeys::Attributes(part) => {
+            let path = names.iter().map(String::as_str);
+            let attribute = part.block().attribute_by_names(path)?;
+            Some(schema_attribute(names.last()?, attribute, &part.source))
+        }
+        DoubleKeys::Outputs(directory) => {
+            let [name] = names else { return None };
+            let module = module.with_directory(*directory);
+            let key = module.lookup(&ItemName::Output(name.as_str().into()))?;
+            Some(declared(module, key))
+        }
+    }
 }
 
 /// The argument whose value contains a key, and the keys that lead to it, including the key itself.

@@ -156,7 +156,7 @@ fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
 }
 
 /// Shows a place as `path:line`, relative to the root module as in a terminal.
-fn place_text(module: Module<'_>, place: FileRange) -> String {
+pub(super) fn place_text(module: Module<'_>, place: FileRange) -> String {
     let line = line_of(module, place);
     let root = module.workspace.root(module.db).path(module.db);
     format!("{}:{line}", shown::path_from(root, place.file.path(module.db)))

@@ -8,6 +8,7 @@ mod card;
 mod declared;
 mod planned;
 mod reference;
+mod test_file;
 #[cfg(test)]
 mod tests;
 

@@ -11,14 +11,15 @@ use syntax::{
 };
 use values::Str;
 
-use super::{Card, body, declared, declared::with_value, schema_attribute, type_word};
+use super::{Card, body, declared, declared::with_value, schema_attribute, test_file, type_word};
 use crate::{
     Cursor, ItemAt,
     block_syntax::is_in_type_argument,
     language,
-    naming::{Chain, Interpretation, Named, Occurrence, Templates, Written},
+    naming::{Chain, Interpretation, Named, Occurrence, Templates, Written, in_address},
     scheme::{called_by, schema_of_resource},
     shown,
+    test_file::TestName,
 };
 
 /// An expression, with its item.
@@ -59,6 +60,12 @@ impl Walked {
 /// Describes a name of a reference chain.
 pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
     let (chain, position) = Chain::around(&token.parent()?)?;
+    if let Some(Occurrence { named: Named::Item(directory, name), .. }) =
+        in_address(cursor, &chain, position)
+    {
+        let module = cursor.document.module().with_directory(directory);
+        return Some(declared(module, module.lookup(&name)?));
+    }
     let read_as = chain.read_as(cursor, &Templates::default());
     let walked = Walked { chain, position };
     let found = cursor.expr_around(token.text_range());
@@ -86,6 +93,9 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
 
 /// Describes a provider configuration.
 fn provider(cursor: &Cursor<'_>, occurrence: &Occurrence) -> Option<Card> {
+    if let Named::OfTest(TestName::Provider(local_name, _)) = &occurrence.named {
+        return Some(test_file::provider(cursor, local_name, &occurrence.named));
+    }
     let Named::Item(directory, name) = &occurrence.named else { return None };
     let module = cursor.document.module().with_directory(*directory);
     match (module.lookup(name), name) {
@@ -130,6 +140,8 @@ fn named(cursor: &Cursor<'_>, reference: &Ref, found: Option<ExprAt<'_>>) -> Opt
         Ref::Local(name) => ItemName::Local(name.clone()),
         Ref::Resource(resource) => ItemName::Resource(resource.clone()),
         Ref::Module(name) => ItemName::Module(name.clone()),
+        Ref::Output(name) => ItemName::Output(name.clone()),
+        Ref::Run(name) => return test_file::run(&cursor.document.run(name)?),
         Ref::SelfObject => {
             return Some(declared(module, cursor.item()?.key));
         }
@@ -176,6 +188,12 @@ fn attribute(
         let key = called.lookup(&ItemName::Output(Str::from(&**output)))?;
         let declaration = item(module.db, key).kind.as_output()?;
         return Some(declared::output(called, key, declaration, &walked.text()));
+    }
+    if let (Ref::Run(run), [output]) = (reference, &*names) {
+        let module = cursor.document.run(run)?.module()?;
+        let key = module.lookup(&ItemName::Output(Str::from(&**output)))?;
+        let declaration = item(module.db, key).kind.as_output()?;
+        return Some(declared::output(module, key, declaration, &walked.text()));
     }
     let value = found.and_then(|it| cursor.values(it.item).expr(it.expr).cloned());
     let card = match &value {

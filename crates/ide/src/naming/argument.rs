@@ -16,6 +16,7 @@ use crate::{
         top_level,
     },
     scheme::call_of,
+    test_file::{self, TestName},
 };
 
 /// Arguments of a module call that are not variables of the called module.
@@ -26,6 +27,9 @@ pub(super) fn name(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occu
     let name = attribute.name_token()?;
     let directory = tree.document.directory;
     let block = block_of(attribute.syntax())?;
+    if tree.document.is_test() {
+        return in_test(tree, &block, attribute);
+    }
     if !is_top_level(block.syntax()) {
         return None;
     }
@@ -44,6 +48,32 @@ pub(super) fn name(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occu
     }
 }
 
+/// Resolves the name of an argument in a test file: a variable that gets a value, or the source of a run's module.
+fn in_test(
+    tree: &Cursor<'_>,
+    block: &ast::Block,
+    attribute: &ast::Attribute,
+) -> Option<Occurrence> {
+    let name = attribute.name_token()?;
+    match (block.block_type()?.as_str(), name.text()) {
+        ("variables", name_text) if !tree.is_elsewhere() => {
+            let variable = ItemName::Variable(name_text.into());
+            let named = Named::Item(tree.document.directory, variable);
+            Some(Occurrence { named, range: name.text_range(), role: Role::Write })
+        }
+        ("module", "source") => test_source(tree, attribute),
+        _ => None,
+    }
+}
+
+/// Resolves the source of a run's module.
+fn test_source(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occurrence> {
+    let value = attribute.value()?;
+    let ast::Expr::QuotedTemplate(text) = &value else { return None };
+    let directory = tree.document.directory_of(&text.literal_text()?)?;
+    Some(Occurrence::read(Named::Module(directory), value.syntax().text_range()))
+}
+
 /// The directory of the module that a call refers to.
 pub(crate) fn called(tree: &Cursor<'_>, call: &ast::Block) -> Option<db::Directory> {
     call_of(&tree.document.module(), &call.label_texts().next()?)
@@ -57,7 +87,19 @@ fn source(tree: &Cursor<'_>, block: &ast::Block, attribute: &ast::Attribute) -> 
 /// Resolves a quoted string: the alias of a provider or the source of a module.
 pub(super) fn text(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<Occurrence> {
     let attribute = ast::Attribute::cast(text.syntax().parent()?)?;
-    let block = block_of(attribute.syntax()).filter(|it| is_top_level(it.syntax()))?;
+    let block = block_of(attribute.syntax())?;
+    let names = (block.block_type()?, attribute.name()?);
+    if tree.document.is_test() {
+        return match (names.0.as_str(), names.1.as_str()) {
+            ("module", "source") => test_source(tree, &attribute),
+            ("provider" | "mock_provider", "alias") => {
+                let named = Named::OfTest(test_file::declared(&block)?);
+                Some(Occurrence::declaration(named, name_range(text.syntax())))
+            }
+            _ => None,
+        };
+    }
+    let block = Some(block).filter(|it| is_top_level(it.syntax()))?;
     match (block.block_type()?.as_str(), attribute.name()?.as_str()) {
         ("module", "source") => source(tree, &block, &attribute),
         ("provider", "alias") => {
@@ -83,6 +125,12 @@ pub(super) fn key(tree: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Occurrence>
             range: token.text_range(),
             role: Role::Write,
         });
+    }
+    let attribute = attribute_around(key.syntax()).filter(|_| tree.document.is_test());
+    if attribute.is_some_and(|it| passes_to_run(&it)) && !tree.is_elsewhere() {
+        let provider = ItemName::Provider(token.text().into(), None);
+        let named = Named::Item(tree.document.directory, provider);
+        return Some(Occurrence { named, range: token.text_range(), role: Role::Write });
     }
     let place = Named::Place(tree.file_range(token.text_range()));
     Some(Occurrence::declaration(place, token.text_range()))
@@ -123,6 +171,11 @@ impl Written {
 /// The meaning of a traversal that is not evaluated. `None` if it is an ordinary expression.
 pub(super) fn as_written(tree: &Cursor<'_>, traversal: &Chain) -> Option<Written> {
     let directory = tree.document.directory;
+    if tree.document.is_test()
+        && let Some(written) = provider_of_test(tree, traversal)
+    {
+        return Some(written);
+    }
     if let Some(call) = passes_providers(&traversal.node) {
         let around = traversal.node.parent()?;
         return match around.kind() {
@@ -157,6 +210,25 @@ pub(super) fn as_written(tree: &Cursor<'_>, traversal: &Chain) -> Option<Written
         ("type", "variable") => Some(Written::Type),
         _ => None,
     }
+}
+
+/// Returns true for the argument `providers` of a run.
+fn passes_to_run(attribute: &ast::Attribute) -> bool {
+    let block = block_of(attribute.syntax()).and_then(|it| it.block_type());
+    attribute.name().as_deref() == Some("providers") && block.as_deref() == Some("run")
+}
+
+/// A provider configuration in `providers` of a run: of the module as a key, of the test file as a value.
+fn provider_of_test(tree: &Cursor<'_>, traversal: &Chain) -> Option<Written> {
+    passes_to_run(&attribute_around(&traversal.node)?).then_some(())?;
+    let found = provider(tree.document.directory, traversal, Role::Write)?;
+    let is_key = traversal.node.parent()?.kind() == SyntaxKind::OBJECT_KEY;
+    let Named::Item(_, ItemName::Provider(name, alias)) = &found.named else { return None };
+    let of_test = TestName::Provider(name.clone(), alias.clone());
+    Some(Written::Provider(Some(match is_key {
+        true => found,
+        false => Occurrence::read(Named::OfTest(of_test), found.range),
+    })))
 }
 
 /// The provider configuration of a module that a chain `name` or `name.alias` refers to.

@@ -43,7 +43,7 @@ impl Chain {
     }
 
     /// The name in a step. `None` if the step is an index or a splat.
-    pub(super) fn name(&self, index: usize) -> Option<SyntaxToken> {
+    pub(crate) fn name(&self, index: usize) -> Option<SyntaxToken> {
         match self.steps.get(index)? {
             Step::AttrStep(step) => step.ident_token(),
             _ => None,
@@ -51,7 +51,7 @@ impl Chain {
     }
 
     /// The index of the first step from `from` on that does not select instances; `[0]`, `.0`, `[*]` and `.*` do.
-    pub(super) fn after_key(&self, from: usize) -> usize {
+    pub(crate) fn after_key(&self, from: usize) -> usize {
         from + usize::from(
             self.steps.get(from).is_some_and(|step| !matches!(step, Step::AttrStep(_))),
         )
@@ -70,6 +70,7 @@ pub(crate) fn item_name(reference: &Ref) -> Option<ItemName> {
         Ref::Local(name) => ItemName::Local(name.clone()),
         Ref::Resource(resource) => ItemName::Resource(resource.clone()),
         Ref::Module(name) => ItemName::Module(name.clone()),
+        Ref::Output(name) => ItemName::Output(name.clone()),
         _ => return None,
     })
 }

@@ -10,7 +10,7 @@ use syntax::{
     ast::{self, HasItems},
 };
 
-use super::named::Named;
+use super::{named::Named, of_test};
 use crate::{
     Cursor, FileRange, Module,
     block_syntax::{name_label, name_range},
@@ -52,6 +52,7 @@ impl Named {
                 vec![Declaration { name, full: name.range }]
             }
             Named::Place(place) => vec![Declaration { name: *place, full: place.range }],
+            Named::OfTest(name) => of_test::declarations(name, tree),
             Named::Module(directory) => {
                 module.with_directory(*directory).start().into_iter().collect()
             }

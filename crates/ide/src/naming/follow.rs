@@ -101,7 +101,7 @@ fn through(tree: &Cursor<'_>, expr: &ast::Expr, path: &[Str], hops: usize) -> Op
         // An enclosing `for` may bind the name.
         return None;
     }
-    let (reference, taken) = hir::lower::reference_root(chain.root.text(), &chain.steps)?;
+    let (reference, taken) = tree.document.reference_root(chain.root.text(), &chain.steps)?;
     let module = tree.document.module();
     let (module, name, taken) = match &reference {
         Ref::Module(call) => {

@@ -4,7 +4,7 @@ use db::{Block, Directory};
 use hir::names::ItemName;
 use syntax::TextRange;
 
-use crate::FileRange;
+use crate::{FileRange, test_file::TestName};
 
 /// The target of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub(crate) enum Named {
     Place(FileRange),
     /// A whole module.
     Module(Directory),
+    /// A name that the test file of the occurrence declares.
+    OfTest(TestName),
 }
 
 /// The role of a name at its place.
@@ -44,7 +46,7 @@ pub(crate) struct Occurrence {
 
 impl Occurrence {
     /// An occurrence that reads the name.
-    pub(super) fn read(named: Named, range: TextRange) -> Occurrence {
+    pub(crate) fn read(named: Named, range: TextRange) -> Occurrence {
         Occurrence { named, range, role: Role::Read }
     }
 

@@ -2,18 +2,21 @@
 
 use hir::{Ref, names::ItemName};
 use syntax::{AstNode, SyntaxNode, TextRange, ast::HasItems};
+use values::Str;
 
 use super::{
     argument::{self, Written},
     bound,
-    chain::{Chain, item_name},
+    chain::Chain,
     follow,
     named::{Named, Occurrence},
+    of_test::{in_address, item_in},
 };
 use crate::{
     Cursor, FileRange, Module,
     block_syntax::{argument_of, name_range, top_level},
     scheme::call_of,
+    test_file::TestName,
 };
 
 /// The interpretation of the first name of a chain.
@@ -42,7 +45,10 @@ impl Chain {
         }
         // A reference has at most two steps after its first name.
         let steps = self.steps.get(..2).unwrap_or(&self.steps);
-        let (reference, taken) = hir::lower::reference_root(self.root.text(), steps)?;
+        let (reference, taken) = tree.document.reference_root(self.root.text(), steps)?;
+        if tree.is_elsewhere() && !matches!(reference, Ref::Run(_)) {
+            return None;
+        }
         Some(Interpretation::Reference(reference, taken))
     }
 }
@@ -54,6 +60,9 @@ pub(super) fn at(
     part: &SyntaxNode,
 ) -> Option<Occurrence> {
     let (chain, index) = Chain::around(part)?;
+    if let Some(found) = in_address(tree, &chain, index) {
+        return Some(found);
+    }
     let (reference, taken) = match chain.read_as(tree, templates)? {
         Interpretation::Written(written) => return written.occurrence(),
         Interpretation::Bound(bound) => {
@@ -62,7 +71,7 @@ pub(super) fn at(
         Interpretation::Reference(reference, taken) => (reference, taken),
     };
     let module = tree.document.module();
-    if let Some(item) = item_name(&reference)
+    if let Some(item) = item_in(&tree.document, &reference)
         && index <= taken
     {
         let range = chain.name(taken.checked_sub(1)?)?.text_range();
@@ -75,6 +84,15 @@ pub(super) fn at(
             Some(Occurrence::read(Named::Place(place), own(index)?))
         }
         Ref::Module(call) => output(&module, call, &chain, taken, index),
+        Ref::Run(name) => of_run(tree, name, &chain, index),
+        Ref::Output(name) => {
+            let place = follow::output(
+                &module,
+                &ItemName::Output(name.clone()),
+                &chain.path(taken, index)?,
+            )?;
+            Some(Occurrence::read(Named::Place(place), own(index)?))
+        }
         Ref::Resource(resource) => {
             let first = chain.after_key(taken);
             (index == first + 1).then_some(())?;
@@ -102,6 +120,22 @@ fn output(
     }
     let place = follow::output(&child, &name, &chain.path(first + 1, index)?)?;
     Some(Occurrence::read(Named::Place(place), chain.name(index - 1)?.text_range()))
+}
+
+/// Resolves the name of a run, one of its outputs, or a key in the value of the output.
+fn of_run(tree: &Cursor<'_>, name: &Str, chain: &Chain, index: usize) -> Option<Occurrence> {
+    if index <= 1 {
+        let named = Named::OfTest(TestName::Run(name.clone()));
+        return Some(Occurrence::read(named, chain.name(0)?.text_range()));
+    }
+    let module = tree.document.run(name)?.module()?;
+    let output = ItemName::Output(chain.name(1)?.text().into());
+    let own = chain.name(index - 1)?.text_range();
+    if index == 2 {
+        return Some(Occurrence::read(Named::Item(module.directory, output), own));
+    }
+    let place = follow::output(&module, &output, &chain.path(2, index)?)?;
+    Some(Occurrence::read(Named::Place(place), own))
 }
 
 /// The argument of a resource that sets an attribute.

@@ -33,7 +33,7 @@ pub fn workspace_symbols(
         query.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect();
     let mut found = Vec::new();
     for (path, &directory) in &**workspace.directories(db) {
-        let module = Module { db, workspace, directory };
+        let module = Module::new(db, workspace, directory);
         for (name, _) in declarations(db, directory) {
             let Some((kind, text)) = shown(&name) else { continue };
             let Some(rank) = rank(&query, &text) else { continue };

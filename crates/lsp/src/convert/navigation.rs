@@ -36,7 +36,8 @@ pub(crate) fn references(
     with_declarations: bool,
 ) -> Option<Vec<Location>> {
     let offset = snapshot.lines(target.file).offset(position);
-    let found = ide::references(snapshot.document(target), offset)?;
+    let tests: Vec<_> = snapshot.test_documents().collect();
+    let found = ide::references_with_tests(snapshot.document(target), offset, &tests)?;
     let wanted = found.iter().filter(|it| with_declarations || it.role != Role::Declaration);
     let mut lines = snapshot.lines_of_files();
     Some(wanted.filter_map(|it| lines.location(it.place)).collect())

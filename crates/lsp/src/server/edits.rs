@@ -19,6 +19,9 @@ const INSTALLATION: [&str; 4] = [
     "/.terraform/modules/modules.json",
 ];
 
+/// The most modules that are loaded for the runs of one test file.
+const MOST_RUN_MODULES: usize = 20;
+
 impl Server {
     pub(super) fn open(&mut self, path: String, document: Document, text: &str) {
         if is_standalone(&path) {
@@ -41,8 +44,36 @@ impl Server {
     fn open_standalone(&mut self, path: String, document: Document, text: &str) {
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.load(parent);
+        if db::is_test_file(&path) {
+            self.edits.add_one();
+            self.load_for_test(&path, text);
+            self.tree.set_test_file(&path, text);
+        }
         self.documents.insert(path, Document { text: Some(Arc::from(text)), ..document });
         self.checks.tfvars_changed();
+    }
+
+    /// Loads the modules that a test file is about: the one under test, which may be in the directory above, and those
+    /// that its runs execute instead.
+    fn load_for_test(&mut self, path: &str, text: &str) {
+        let Some((parent, _)) = path.rsplit_once('/') else { return };
+        let has_files = |it: &Server| {
+            let directory = it.tree.directory(parent);
+            directory.is_some_and(|directory| !directory.files(it.tree.db()).is_empty())
+        };
+        let mut under_test = parent;
+        if parent.ends_with("/tests") || !has_files(self) {
+            under_test = parent.rsplit_once('/').map_or(parent, |(above, _)| above);
+            self.load(under_test);
+        }
+        let file = hir::test_file::read(path, text.as_bytes());
+        let sources = file.runs().filter_map(|(_, run)| run.module.as_ref()?.source.as_deref());
+        let sources = sources.filter(|it| hir::workspace::is_local_source(it));
+        let directories: BTreeSet<Arc<str>> = sources
+            .take(MOST_RUN_MODULES)
+            .map(|it| hir::workspace::local_module_directory(under_test, it))
+            .collect();
+        directories.iter().for_each(|it| self.load(it));
     }
 
     /// Registers the open files that are part of modules for checks, and unregisters the others. An open file may
@@ -70,7 +101,11 @@ impl Server {
             let changes = params.content_changes.iter();
             let edited =
                 changes.fold(text.to_string(), |text, change| edited(&text, change, self.encoding));
-            document.text = Some(Arc::from(edited));
+            document.text = Some(Arc::from(&*edited));
+            if db::is_test_file(&path) {
+                self.load_for_test(&path, &edited);
+                self.tree.set_test_file(&path, &edited);
+            }
             return self.checks.tfvars_changed();
         }
         let mut sources = self.sources();
@@ -109,6 +144,7 @@ impl Server {
         let Some(path) = path_of(uri) else { return };
         if self.documents.remove(&path).is_some() {
             self.tree.close(&path);
+            self.tree.close_test_file(&path);
             self.owners = None;
             self.checks.close(&path);
             // The closed file may have hidden another one.
