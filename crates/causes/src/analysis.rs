@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use addr::{ModuleInstance, ResourceInstance};
+use addr::{ConfigResource, ModuleInstance, ResourceInstance};
 use db::System;
 use engine::{CreatedFirst, ModuleSnapshot, Snapshot, SnapshotInputs, VariableValues};
 use hir::{Module, Program};
@@ -159,7 +159,12 @@ impl<'a> Analysis<'a> {
 
     /// The resources that are created before they are destroyed.
     pub(crate) fn created_first(&self) -> &CreatedFirst {
-        self.created_first.get_or_init(|| CreatedFirst::of(self.inputs.program))
+        self.created_first.get_or_init(|| {
+            let kept = self.kept();
+            let counts =
+                |it: &ConfigResource| kept.is_none_or(|kept| kept.contains(&it.to_string()));
+            CreatedFirst::of(self.inputs.program, counts)
+        })
     }
 
     /// The addresses that a plan with `-target` or `-exclude` keeps; `None` without these options.

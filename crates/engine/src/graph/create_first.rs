@@ -61,12 +61,14 @@ impl CreateFirst {
 pub struct CreatedFirst(BTreeMap<ConfigResource, Option<ConfigResource>>);
 
 impl CreatedFirst {
-    /// Finds these resources. Linear in the size of the configuration.
-    pub fn of(program: &Arc<Program>) -> CreatedFirst {
+    /// Finds these resources. Only the settings of resources for which `counts` is true count: a plan with targets does
+    /// not have the others. Linear in the size of the configuration.
+    pub fn of(program: &Arc<Program>, counts: impl Fn(&ConfigResource) -> bool) -> CreatedFirst {
         if !is_used(program) {
             return CreatedFirst(BTreeMap::new());
         }
-        CreatedFirst(reached(&ConfigTree::new(program, &Template::all(program)), |_| true))
+        let tree = ConfigTree::new(program, &Template::all(program));
+        CreatedFirst(reached(&tree, |it| managed(&tree, it).is_some_and(|it| counts(&it))))
     }
 
     /// The dependent of a resource that is created first, and makes its dependencies so. `None` if the resource has the

@@ -477,8 +477,8 @@ fn completion_proposes_addresses_of_the_module_under_test() {
 fn completion_proposes_runs_and_their_outputs() {
     let runs = |value: &str| {
         format!(
-            "run \"setup\" {{\n  module {{\n    source = \"./tests/setup\"\n  }}\n}}\nrun \"web\" {{\n  variables {{\n    \
-             region = {value}\n  }}\n}}\nrun \"later\" {{\n}}\n"
+            "run \"setup\" {{\n  module {{\n    source = \"./tests/setup\"\n  }}\n}}\n\
+             run \"web\" {{\n  variables {{\n    region = {value}\n  }}\n}}\nrun \"later\" {{\n}}\n"
         )
     };
     check_completions(
@@ -530,7 +530,8 @@ fn completion_proposes_runs_and_their_outputs() {
         old (string)
     "#]],
     );
-    let unknown = "run \"a\" {\n  module {\n    source = \"./nowhere\"\n  }\n  assert {\n    condition = var.$0\n  }\n}\n";
+    let unknown = "run \"a\" {\n  module {\n    source = \"./nowhere\"\n  }\n  assert {\n    \
+                   condition = var.$0\n  }\n}\n";
     check_completions(unknown, expect![[""]]);
 }
 

@@ -392,6 +392,55 @@ resource "terraform_data" "name" {{
 }
 
 #[test]
+fn dependent_outside_of_the_targets_spreads_no_order() {
+    let text = |value: u32| {
+        format!(
+            r#"resource "terraform_data" "a" {{
+  triggers_replace = {value}
+}}
+
+resource "terraform_data" "near" {{
+  input = terraform_data.a.id
+
+  lifecycle {{
+    create_before_destroy = true
+  }}
+}}
+
+resource "terraform_data" "middle" {{
+  input = terraform_data.a.id
+}}
+
+resource "terraform_data" "target" {{
+  input = terraform_data.middle.id
+
+  lifecycle {{
+    create_before_destroy = true
+  }}
+}}
+"#
+        )
+    };
+    let target = |world: &mut World| {
+        world.targets = vec![addr::parse_target("terraform_data.target").expect("an address")];
+    };
+    check_with(
+        &text(1),
+        &text(2),
+        target,
+        "terraform_data.a",
+        expect![[r#"
+            terraform_data.a must be replaced (the new object is created first) because:
+              - triggers_replace changes from 1 to 2, which forces replacement                             main.tf:2
+                - the configuration has the value 2                                                        main.tf:2
+              - it is created before its old object is destroyed, for the sake of a dependent              main.tf:1
+                - terraform_data.middle depends on terraform_data.a                                        main.tf:13
+                  - terraform_data.target depends on terraform_data.middle, and has create_before_destroy  main.tf:17
+        "#]],
+    );
+}
+
+#[test]
 fn data_source_is_traced_to_its_dependencies() {
     let text = |value: &str| {
         format!(
