@@ -108,16 +108,20 @@ fn path_of(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<String> {
 fn of_module_source(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Link> {
     (attribute.name()? == "source").then_some(())?;
     let block = ast::Block::cast(attribute.syntax().parent()?.parent()?)?;
-    let is_call = block.block_type()? == "module" && block_syntax::is_top_level(block.syntax());
-    is_call.then_some(())?;
+    let document = tree.document;
+    let is_call = document.is_test() || block_syntax::is_top_level(block.syntax());
+    (is_call && block.block_type()? == "module").then_some(())?;
     let ast::Expr::QuotedTemplate(text) = attribute.value()? else { return None };
     let source = text.literal_text()?;
     let target = match is_local_source(&source) {
         true => {
-            let called = naming::called(tree, &block);
-            let start = called.and_then(|it| tree.document.module().with_directory(it).start());
+            let called = match document.is_test() {
+                true => document.directory_of(&source),
+                false => naming::called(tree, &block),
+            };
+            let start = called.and_then(|it| document.module().with_directory(it).start());
             let directory =
-                || local_module_directory(tree.document.directory.path(tree.document.db), &source);
+                || local_module_directory(document.directory.path(document.db), &source);
             start.map_or_else(
                 || LinkTarget::Path(directory().to_string()),
                 |it| LinkTarget::File(it.name.file),

@@ -414,7 +414,8 @@ impl LanguageServer for LanguageFrontEnd {
     }
 
     async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
-        self.request_for_file(&params.text_document.uri, PERSISTENT, convert::links).await
+        self.ask_of_tests_too(&params.text_document.uri, Needs::File, PERSISTENT, convert::links)
+            .await
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {

@@ -181,6 +181,10 @@ fn connected(bench: &Bench) -> Connected {
     let mut editor =
         editor::Editor::connect(from_server, to_server, &bench.path("."), capabilities);
     editor.open_file("main.tf");
+    // The hover of an argument needs the schemas, which the server reads in the background. This
+    // request waits for them.
+    let document = serde_json::json!({ "textDocument": { "uri": editor.uri("main.tf") } });
+    editor.request("textDocument/semanticTokens/full", document).expect("an answer");
     Connected { editor, server }
 }
 

@@ -4,7 +4,7 @@ use db::ByteRange;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use super::{Completion, CompletionKind, Proposal};
-use crate::{Document, block_syntax::is_top_level, shown::relative_path};
+use crate::{Cursor, Document, block_syntax::is_top_level, shown::relative_path};
 
 /// Proposes `directories` as relative sources if the offset is in the `source` of a module call; `None` elsewhere.
 ///
@@ -26,16 +26,17 @@ fn source_at(document: Document<'_>, offset: u32) -> Option<ByteRange> {
     let mut around = cursor.tokens().filter_map(|token| {
         let quoted = ast::QuotedTemplate::cast(token.parent()?)?;
         let range = between_quotes(quoted.syntax())?;
-        (is_source(&quoted)? && range.contains_inclusive(cursor.offset)).then_some(range)
+        (is_source(&cursor, &quoted)? && range.contains_inclusive(cursor.offset)).then_some(range)
     });
     Some(cursor.in_file(around.next()?))
 }
 
-fn is_source(quoted: &ast::QuotedTemplate) -> Option<bool> {
+fn is_source(cursor: &Cursor<'_>, quoted: &ast::QuotedTemplate) -> Option<bool> {
     let attribute = ast::Attribute::cast(quoted.syntax().parent()?)?;
     let block = ast::Block::cast(attribute.syntax().parent()?.parent()?)?;
-    let is_call = block.block_type()? == "module" && is_top_level(block.syntax());
-    Some(is_call && attribute.name()? == "source")
+    // In a test file, a run contains the block.
+    let is_call = cursor.document.is_test() || is_top_level(block.syntax());
+    Some(is_call && block.block_type()? == "module" && attribute.name()? == "source")
 }
 
 /// The range between the quotes of a string. A string that is being typed may lack its closing quote.

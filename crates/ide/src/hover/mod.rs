@@ -7,6 +7,7 @@ mod body;
 mod card;
 mod declared;
 mod planned;
+mod quoted;
 mod reference;
 mod test_file;
 #[cfg(test)]
@@ -55,6 +56,7 @@ fn explained(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
         }
         SyntaxKind::OBJECT_KEY => body::object_key(cursor, &ast::ObjectKey::cast(parent)?, token),
         SyntaxKind::REFERENCE | SyntaxKind::ATTR_STEP => reference::step(cursor, token),
+        SyntaxKind::QUOTED_TEMPLATE => quoted::text(cursor, token),
         _ => None,
     }
 }

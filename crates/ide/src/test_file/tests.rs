@@ -80,6 +80,18 @@ fn check_completions(test: &str, expected: Expect) {
     expected.assert_eq(&labels.collect::<String>());
 }
 
+#[test]
+fn source_of_a_run_has_proposals_and_a_link() {
+    let text = "run \"a\" {\n  module {\n    source = \"./tests/$0setup\"\n  }\n}\n";
+    let fixture = load(text);
+    let directories = ["./tests/setup", "./net"];
+    let found = crate::source_completions(fixture.document(), fixture.offset(), directories);
+    let labels: Vec<String> = found.into_iter().flatten().map(|it| it.label).collect();
+    assert_eq!(labels, ["./tests/setup", "./net"]);
+    let links = crate::document_links(fixture.document());
+    assert!(matches!(links[0].target, crate::LinkTarget::File(_)), "{links:?}");
+}
+
 /// Shows the declarations of the names at the cursors.
 #[track_caller]
 fn check_definitions(test: &str, expected: Expect) {
@@ -200,11 +212,11 @@ fn hover_explains_names_of_runs_and_of_the_module() {
     check_hover(
         r#"
 provider "test" {
-  alias = "east"
+  alias = "ea$0st"
 }
 run "setup" {
   module {
-    source = "./tests/setup"
+    source = "./tests/$0setup"
   }
   assert {
     condition = output.buck$0et == var.pre$0fix
@@ -227,6 +239,20 @@ run "web" {
 }
 "#,
         expect![[r#"
+            ```hcl
+            provider hashicorp/test
+            ```
+
+            Declared in `tests/web.tftest.hcl:3`
+            ====
+            ```hcl
+            module tests/setup
+            ```
+
+            Variables: `prefix` (required)
+
+            Outputs: `bucket`
+            ====
             ```hcl
             output.bucket: string
             ```
