@@ -66,6 +66,16 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "outputs of absent objects",
+        applies: |seen| {
+            let Difference { class, detail, .. } = seen.difference;
+            let is_event =
+                detail.contains("\"type\":\"outputs\"") && detail.contains("\"value\":null");
+            let is_type = class.contains("state: outputs.*.type");
+            seen.around.planned_by.iter().any(|it| it == "-refresh-only") && (is_event || is_type)
+        },
+    },
+    Rule {
         name: "checks beside targets",
         applies: |seen| {
             let Difference { class, detail, .. } = seen.difference;
@@ -100,9 +110,9 @@ pub(super) const RULES: &[Rule] = &[
             let is_prior = seen.is_written("import {")
                 && class.contains("plan: prior_state")
                 && class.ends_with(".depends_on only mayfly");
-            let is_command = seen.around.command[0] == "import"
+            let is_stored = (seen.around.command[0] == "import" || seen.is_written("import {"))
                 && class.ends_with("state: resources.[].instances.[].dependencies only mayfly");
-            is_prior || is_command
+            is_prior || is_stored
         },
     },
     Rule {
