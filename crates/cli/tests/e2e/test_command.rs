@@ -371,6 +371,62 @@ fn first_interrupt_finishes_the_run_and_cleans_up() {
     assert!(!bench.path("errored_test.tfstate").exists());
 }
 
+/// Creates a secret, then waits for a file.
+const KILLED: &str = r#"
+terraform {
+  required_providers {
+    playground = { source = "mayfly/playground" }
+  }
+}
+resource "playground_secret" "made" {
+  name = "made"
+}
+resource "terraform_data" "waits" {
+  input = playground_secret.made.id
+  provisioner "local-exec" {
+    command = "touch begun; while [ ! -e go ]; do sleep 0.05; done"
+  }
+}
+"#;
+
+#[test]
+fn objects_of_a_killed_test_are_saved_by_the_next_one() {
+    let bench = Bench::with_main(KILLED);
+    bench.write("main.tftest.hcl", "run \"a\" {}\n");
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    let started = bench.mayfly(".", ["test"]).start();
+    started.wait_until("the provisioner runs", || bench.path("begun").exists());
+    // The record of a test that is running belongs to it.
+    bench.write("plan.tftest.hcl", "run \"b\" {\n  command = plan\n}\n");
+    let other = bench.mayfly(".", ["test", "-filter=plan.tftest.hcl"]).succeeds();
+    assert!(!other.out.contains("killed"), "{}", other.out);
+    started.signal(rustix::process::Signal::KILL);
+    started.end();
+    let ended = bench.mayfly(".", ["test", "-filter=plan.tftest.hcl"]).succeeds();
+    ended.shows(&[
+        "Warning: Objects of a killed test are left",
+        "  - playground_secret.made\n  - terraform_data.waits\n",
+        "mayfly destroy -state=errored_test.tfstate",
+    ]);
+    let records = std::fs::read_dir(bench.path(".terraform/tests")).expect("is there");
+    assert_eq!(records.count(), 0, "a record is taken once");
+    bench
+        .mayfly(".", ["destroy", "-auto-approve", "-state=errored_test.tfstate"])
+        .succeeds()
+        .shows(&["Resources: 2 destroyed."]);
+    assert_eq!(bench.ledger(".").count("deleted", "playground_secret"), 1);
+}
+
+#[test]
+fn test_without_a_place_for_its_record_warns() {
+    let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
+    bench.write("main.tftest.hcl", "run \"a\" {}\n");
+    bench.mayfly(".", ["init", "-input=false"]).succeeds();
+    bench.write(".terraform/tests", "a file");
+    let ended = bench.mayfly(".", ["test"]).succeeds();
+    ended.shows(&["run \"a\"... pass", "Warning: Test without a record"]);
+}
+
 #[test]
 fn objects_that_cannot_be_destroyed_are_listed_and_saved() {
     let bench = Bench::with_main(

@@ -339,7 +339,10 @@ language::language! { rules
             UNREADABLE_TEST_FILE Error "Failed to read test file",
             JUNIT_REPORT Error "Failed to write the JUnit report";
         TestInterrupted "test-interrupted": TEST_INTERRUPTED Error "Test interrupted";
-        TestLeftovers "test-leftovers": TEST_STATE_NOT_SAVED Error "Failed to persist state";
+        TestLeftovers "test-leftovers":
+            TEST_STATE_NOT_SAVED Error "Failed to persist state",
+            TEST_LEFT_OBJECTS Warning "Objects of a killed test are left",
+            TEST_NOT_RECORDED Warning "Test without a record";
         TestModule "test-module":
             MISSING_TEST_SOURCE Error "Missing \"source\" attribute for module block",
             TEST_MODULE_NOT_LOADED Error "Module not installed";

@@ -317,6 +317,8 @@ fn recover(
     let mut reported = recovery::report(&findings);
     // `state adopt` resolves uncertain creations, so do not warn about them.
     reported.retain(|it| purpose != Purpose::Adopt || it.id() != recovery::UNCERTAIN);
+    // A test names the objects of a killed one itself.
+    reported.retain(|_| purpose != Purpose::Test);
     session.view.diagnostics(&reported, &Sources::default());
     let begin = open.begin(session, purpose);
     open.uncertain = findings.uncertain.clone();

@@ -11,6 +11,8 @@ pub enum Purpose {
     Apply,
     /// Destroying all objects.
     Destroy,
+    /// Keeping the state of a test.
+    Test,
     /// Updating the state to match the objects.
     Refresh,
     /// Importing an object.
@@ -42,6 +44,7 @@ impl Purpose {
             Purpose::Plan => "OperationTypePlan",
             Purpose::Console => "console",
             Purpose::Apply | Purpose::Destroy => "OperationTypeApply",
+            Purpose::Test => "test",
             Purpose::Refresh => "OperationTypeRefresh",
             Purpose::Import => "import",
             Purpose::Adopt => "state-adopt",
@@ -64,7 +67,14 @@ impl Purpose {
     /// Returns true if the operation changes the state without a call of a provider.
     pub(super) fn edits(self) -> bool {
         self.writes()
-            && !matches!(self, Purpose::Apply | Purpose::Destroy | Purpose::Import | Purpose::Adopt)
+            && !matches!(
+                self,
+                Purpose::Apply
+                    | Purpose::Destroy
+                    | Purpose::Test
+                    | Purpose::Import
+                    | Purpose::Adopt
+            )
     }
 
     pub(super) fn command(self) -> &'static str {
@@ -73,6 +83,7 @@ impl Purpose {
             Purpose::Console => "mayfly console",
             Purpose::Apply => "mayfly apply",
             Purpose::Destroy => "mayfly destroy",
+            Purpose::Test => "mayfly test",
             Purpose::Refresh => "mayfly refresh",
             Purpose::Import => "mayfly import",
             Purpose::Adopt => "mayfly state adopt",

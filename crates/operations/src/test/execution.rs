@@ -31,6 +31,7 @@ use crate::{
         failures::{Expectations, is_of_assertion, is_of_check},
         interrupt::{Interrupts, addresses, created, interrupted},
         program::{RunProgram, with_assertions, with_file},
+        records::{self, StateRecord},
         suite::Tested,
         values::{self, RunOutputs},
     },
@@ -48,6 +49,7 @@ pub fn run(
     options: &TestOptions,
     view: &Arc<dyn TestView>,
 ) -> Summary {
+    session.view.diagnostics(&records::recover(session), &db::Sources::default());
     let interrupts = Interrupts::new(session, view);
     let mut summary = Summary { status: Status::Pass, counts: Counts::default() };
     let variables_files = suite.variables_files(session, options);
@@ -99,6 +101,8 @@ pub(super) struct FileRun<'a> {
     redactor: Redactor,
     /// The states by the source of the module. `None` is the module under test.
     pub(super) states: BTreeMap<Option<Str>, FileState>,
+    /// The records of these states.
+    pub(super) records: BTreeMap<Option<Str>, StateRecord>,
     outputs: RunOutputs,
 }
 
@@ -160,6 +164,7 @@ impl<'a> FileRun<'a> {
             interrupts,
             redactor: Redactor::new(),
             states: BTreeMap::new(),
+            records: BTreeMap::new(),
             outputs: RunOutputs::new(),
         }
     }
@@ -311,7 +316,7 @@ impl<'a> FileRun<'a> {
         }
     }
 
-    /// The environment for the engine. It records nothing: the states of a test are in memory.
+    /// The environment for the engine. It records nothing.
     pub(super) fn environment(
         &self,
         tested: &Tested,
@@ -405,12 +410,16 @@ impl<'a> FileRun<'a> {
         self.interrupts.hold(&self.file.path, |held| held.creating = created(&plan));
         let program = with_assertions(&ready.program, ready.building.entry);
         let environment = self.environment(&ready.tested, &program, Some(&files));
+        let environment = self.recorded(source, environment, &mut ready.building);
         let options = self.apply_options();
         let before = refreshed.clone();
         let values = ready.values.clone();
         let apply = engine::apply(&program, &plan, refreshed, values, &environment, options);
         let applied = self.session.runtime.block_on(apply);
         end_temp(self.session, &files, false);
+        let record = self.records.get(source);
+        let problem = record.and_then(|it| it.write(self.session, &applied.state));
+        ready.building.diagnostics.extend(problem);
         self.keep(index, ready, source, &applied.state);
         let verbose = self.options.is_verbose.then(|| Verbose {
             program,
@@ -419,6 +428,25 @@ impl<'a> FileRun<'a> {
             refreshed: before,
         });
         self.judge(ready, applied.diagnostics, applied.assertions, verbose)
+    }
+
+    /// Makes an apply record its changes. Warns if that is not possible.
+    fn recorded(
+        &mut self,
+        source: &Option<Str>,
+        environment: Environment,
+        building: &mut RunProgram<'_>,
+    ) -> Environment {
+        if !self.records.contains_key(source) {
+            match StateRecord::begin(self.session) {
+                Ok(record) => drop(self.records.insert(source.clone(), record)),
+                Err(warning) => building.diagnostics.push(warning),
+            }
+        }
+        match self.records.get(source) {
+            Some(record) => Environment { journal: record.journal(), ..environment },
+            None => environment,
+        }
     }
 
     /// Keeps the state and the outputs that an apply left.

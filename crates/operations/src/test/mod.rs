@@ -1,4 +1,4 @@
-//! The operation `test`: runs the blocks of test files, each file with states of its own in memory.
+//! The operation `test`: runs the blocks of test files, each file with states of its own.
 //!
 //! ```text
 //!   files ─► suite ─► for each file: for each run ─► program of the run ─► plan ─► apply ─► result
@@ -10,12 +10,15 @@
 //!
 //! **Invariant:** no state of a test reaches the state of the working directory. What cannot be destroyed is
 //! reported, and written to `errored_test.tfstate`, or to a file beside it if that one exists.
+//! **Invariant:** each change of a test is recorded before anything depends on it (`src/test/records.rs`), so a killed
+//! test loses no object.
 //! **Invariant:** what is reported never depends on whether files run at the same time.
 
 mod execution;
 mod failures;
 mod interrupt;
 mod program;
+mod records;
 mod suite;
 mod teardown;
 mod values;

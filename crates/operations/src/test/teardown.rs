@@ -1,10 +1,11 @@
 //! The end of a file: destroys what its runs created, the newest state first.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use addr::ResourceMode;
-use db::{Diagnostic, Summary};
-use engine::PlanOutcome;
+use db::Diagnostic;
+use durability::recovery;
+use engine::{Environment, PlanOutcome};
 use state::{PlanMode, State, StateFile};
 
 use crate::{
@@ -16,23 +17,36 @@ use crate::{
         Cleanup,
         execution::{FileRun, FileState, LastRun},
         interrupt::{addresses, interrupted},
+        records::{self, StateRecord},
     },
 };
+
+/// A state at the end of a file.
+struct Ended {
+    state: State,
+    last: LastRun,
+    record: Option<StateRecord>,
+}
 
 impl FileRun<'_> {
     /// Destroys the states of the file, and shows the end of each.
     pub(super) fn clean_up(&mut self, show: &mut dyn FnMut(&Cleanup)) {
         let states = std::mem::take(&mut self.states);
-        let with_run = |it: FileState| it.last.map(|last| (it.state, last));
-        let mut states: Vec<(State, LastRun)> = states.into_values().filter_map(with_run).collect();
-        states.sort_by_key(|(_, last)| std::cmp::Reverse(last.index));
-        for (state, last) in states {
-            show(&self.destroy(state, &last));
+        let mut records = std::mem::take(&mut self.records);
+        let ended = states.into_iter().filter_map(|(source, it)| {
+            let FileState { state, last } = it;
+            Some(Ended { record: records.remove(&source), state, last: last? })
+        });
+        let mut ended: Vec<Ended> = ended.collect();
+        ended.sort_by_key(|it| std::cmp::Reverse(it.last.index));
+        for it in ended {
+            show(&self.destroy(it));
         }
     }
 
     /// Destroys everything in a state. After a second interrupt, only saves it.
-    fn destroy(&self, state: State, last: &LastRun) -> Cleanup {
+    fn destroy(&self, ended: Ended) -> Cleanup {
+        let Ended { state, last, record } = ended;
         let mut cleanup = Cleanup {
             file: Arc::clone(&self.file.path),
             run: last.name.clone(),
@@ -45,13 +59,13 @@ impl FileRun<'_> {
         let is_left = state.is_empty() || self.interrupts.is_aborting();
         let state = match is_left {
             true => state,
-            false => self.destroy_objects(state, &mut cleanup.diagnostics, last),
+            false => self.destroy_objects(state, &mut cleanup.diagnostics, &last, record.as_ref()),
         };
-        if has_managed_objects(&state) {
-            let name = self.free_name();
-            cleanup.problem = self.save(&state, &name);
-            cleanup.saved_in = Some(name);
-        }
+        let uncertain = record.as_ref().map(StateRecord::uncertain).unwrap_or_default();
+        cleanup.diagnostics.extend(recovery::uncertain(&uncertain));
+        cleanup.saved_in = (has_managed_objects(&state) || !uncertain.is_empty())
+            .then(|| records::free_name(self.session));
+        cleanup.problem = self.end_record(record, &state, cleanup.saved_in.as_deref());
         cleanup.left = addresses(&state);
         cleanup
     }
@@ -62,6 +76,7 @@ impl FileRun<'_> {
         state: State,
         diagnostics: &mut Vec<Diagnostic>,
         last: &LastRun,
+        record: Option<&StateRecord>,
     ) -> State {
         let files = TempFiles::new(self.session);
         let environment = self.environment(&last.tested, &last.program, Some(&files));
@@ -77,6 +92,10 @@ impl FileRun<'_> {
         diagnostics.extend(found);
         if !has_errors {
             let options = self.apply_options();
+            let environment = match record {
+                Some(record) => Environment { journal: record.journal(), ..environment },
+                None => environment,
+            };
             let values = last.values.clone();
             let apply =
                 engine::apply(&last.program, &plan, refreshed, values, &environment, options);
@@ -91,30 +110,30 @@ impl FileRun<'_> {
         left
     }
 
-    /// The name of a file for objects that are left. An existing file has those of another state, and is kept.
-    fn free_name(&self) -> String {
-        let numbered = (2..).map(|number| format!("errored_test.{number}.tfstate"));
-        let mut names = std::iter::once("errored_test.tfstate".to_owned()).chain(numbered);
-        let is_free = |name: &String| !self.session.system.is_file(Path::new(name));
-        names.find(is_free).unwrap_or_default()
+    /// Ends the record of a state. With a name, the objects that are left go to the file of this name, also if there is
+    /// no record. Returns the reason if that fails.
+    fn end_record(
+        &self,
+        record: Option<StateRecord>,
+        state: &State,
+        name: Option<&str>,
+    ) -> Option<Diagnostic> {
+        let Some(record) = record else { return self.save(state, name?) };
+        // The state in the record is complete: its journal has what a failed write lacks.
+        let _ = name.and_then(|_| record.write(self.session, state));
+        let ended = record.end(self.session, name);
+        ended.err().map(|error| records::not_kept(name.unwrap_or_default(), &error))
     }
 
     /// Writes the objects that are left to a file. Returns the reason if that fails.
     fn save(&self, state: &State, name: &str) -> Option<Diagnostic> {
-        let failed = |reason: String| {
-            let detail = format!(
-                "The objects that the test could not destroy were not written to {name}: {reason}. \
-                 Destroy them by hand."
-            );
-            Diagnostic::new(Summary::TEST_STATE_NOT_SAVED, detail)
-        };
         let mut file = StateFile::new(uuid::Uuid::new_v4().to_string());
         (file.state, file.serial) = (state.clone(), 1);
         let written = file.write().map_err(|error| error.to_string()).and_then(|bytes| {
             private_file::write(&self.session.at(name), &bytes, Durable::Yes)
                 .map_err(|error| error.to_string())
         });
-        written.err().map(failed)
+        written.err().map(|reason| records::not_kept(name, &reason))
     }
 }
 
