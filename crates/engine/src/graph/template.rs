@@ -510,7 +510,9 @@ impl Template {
             RefTarget::Local(name) => self.locals.get(name).copied(),
             RefTarget::Resource(resource) => self.resources.get(resource).copied(),
             RefTarget::ModuleOutput(call, output) if item.place != RefPlace::DependsOn => {
-                self.calls.get(call)?.outputs.get(output).copied()
+                // The instances of the call decide how a reference to an output that there is not fails.
+                let nodes = self.calls.get(call)?;
+                Some(nodes.outputs.get(output).copied().unwrap_or(nodes.call))
             }
             RefTarget::Module(call) if item.place != RefPlace::DependsOn => {
                 Some(self.calls.get(call)?.object)

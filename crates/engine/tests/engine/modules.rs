@@ -2,7 +2,10 @@
 
 use expect_test::{Expect, expect};
 
-use crate::world::{World, actions, summaries, world};
+use crate::{
+    targets::outputs,
+    world::{World, actions, summaries, world},
+};
 
 #[track_caller]
 fn check(fixture: &str, expected: Expect) -> World {
@@ -417,4 +420,25 @@ variable "in" {}
         "test_thing.argument: Creating complete",
         "test_thing.after: Creating...",
     );
+}
+
+#[test]
+fn reference_to_an_absent_output_fails_where_try_can_handle_it() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "test_thing" "a" { name = "a" }
+module "one" { source = "./m" }
+module "many" {
+  source = "./m"
+  count  = test_thing.a.name == "a" ? 2 : 0
+}
+output "one" { value = try(module.one.absent, "x") }
+output "many" { value = try(module.many[0].absent, module.many[1].there) }
+//- /m/main.tf
+output "there" { value = "y" }
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(outputs(&world), "many = \"y\"\none = \"x\"\n");
 }
