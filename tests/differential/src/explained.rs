@@ -243,7 +243,7 @@ const RULES: &[Rule] = &[
             let of_variables =
                 ["error: Value for undeclared variable", "error: No value for required variable"];
             let said = seen.around.reference.strings("diagnostics");
-            seen.both_fail() && seen.invalid()[1] && said.iter().all(|it| of_variables.contains(it))
+            seen.both_fail() && said.iter().all(|it| of_variables.contains(it))
         },
     },
     Rule {
@@ -257,6 +257,7 @@ const RULES: &[Rule] = &[
                 "Invalid enabled argument",
                 "Invalid count argument",
                 "Configuration for import target does not exist",
+                "Invalid operand",
             ];
             seen.both_fail() && seen.only(&follow, &["Missing resource instance key"])
         },
@@ -270,6 +271,7 @@ const RULES: &[Rule] = &[
             let is_of_outputs = seen.difference.class.contains("output_changes.*.before")
                 || seen.difference.class.contains("output_changes.* only")
                 || seen.is("output_changes only reference")
+                || seen.difference.class.contains("state: outputs")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
@@ -416,8 +418,12 @@ const RULES: &[Rule] = &[
             let is_index = seen.around.reference.exit == 0
                 && seen.around.mayfly.exit == 1
                 && (!seen.is_of("diagnostics") || seen.only(&[], &["Invalid index"]));
+            // The normal plan of the reference also reads what `import` blocks name.
+            let is_import = seen.is_of("events")
+                && seen.is_written("import {")
+                && seen.difference.detail.lines().all(|it| it.starts_with("only reference"));
             seen.around.command[0] == "refresh"
-                && (is_of_outputs || is_of_checks || is_index || seen.run_fails())
+                && (is_import || is_of_outputs || is_of_checks || is_index || seen.run_fails())
         },
     },
     Rule {

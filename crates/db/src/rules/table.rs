@@ -116,7 +116,7 @@ language::language! { rules
             SKIPPED_GENERATION Warning "Skipped part of config generation";
         CyclicMoves "cyclic-moves": CYCLIC_MOVES Error "Cyclic dependency in move statements";
         DuplicateImport "duplicate-import":
-            duplicate_import(address) Error "Duplicate import configuration for \"{address}\"";
+            duplicate_import(address) Error "Duplicate import configuration for {address}";
         ImportNoModule "import-no-module": IMPORT_NO_MODULE Error "No such module instance";
         ImportNoObject "import-no-object":
             IMPORT_NO_OBJECT Error "Cannot import non-existent remote object",

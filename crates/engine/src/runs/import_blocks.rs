@@ -238,7 +238,10 @@ impl PlanRun<'_> {
             "An import block for the resource \"{address}\" was already declared. A resource can have \
              only one import block."
         );
-        let diagnostic = Diagnostic::new(Summary::duplicate_import(&address), detail);
+        let diagnostic = Diagnostic::new(
+            Summary::duplicate_import(format_args!("{:?}", address.to_string())),
+            detail,
+        );
         let header = first.block.item.header.into();
         let related = self.config.program.locate(first.block.origin, header);
         let diagnostic = match related {

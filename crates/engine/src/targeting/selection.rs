@@ -24,7 +24,7 @@ pub(crate) struct Selection {
     /// The chosen resources, and the outputs of the root module and variables with validations that depend on nothing
     /// else, with all that they depend on.
     kept: FxHashSet<ConfigNode>,
-    /// These outputs and variables, and the assertions of a test.
+    /// These outputs, all kept variables with validations, and the assertions of a test.
     reporting: FxHashSet<ConfigNode>,
 }
 
@@ -55,8 +55,9 @@ impl Selection {
             chosen.iter().copied().chain(calls_to_orphans(&targeting, tree, stored)),
             &mut kept,
         );
-        let reporting = reporting(tree, &kept);
+        let mut reporting = reporting(tree, &kept);
         keep(tree, reporting.iter().copied(), &mut kept);
+        reporting.extend(validated(tree).into_iter().filter(|it| kept.contains(it)));
         Selection { targeting, chosen, kept, reporting }
     }
 

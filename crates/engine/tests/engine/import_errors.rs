@@ -158,7 +158,7 @@ import {{
         &each("[1, 2]", "\"x\""),
         expect![[r#"
         test_thing.b Create
-        Duplicate import configuration for "test_thing.a["x"]": test_thing.a["x"]
+        Duplicate import configuration for "test_thing.a[\"x\"]": test_thing.a["x"]
           An import block for the resource "test_thing.a["x"]" was already declared. A resource can have only one import block.
         #1 configure token=null region=null
         #1 plan b

@@ -440,7 +440,7 @@ impl<'a> FileRun<'a> {
         if !self.records.contains_key(source) {
             match StateRecord::begin(self.session) {
                 Ok(record) => drop(self.records.insert(source.clone(), record)),
-                Err(warning) => building.diagnostics.push(warning),
+                Err(warning) => building.diagnostics.push(*warning),
             }
         }
         match self.records.get(source) {

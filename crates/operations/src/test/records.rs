@@ -43,7 +43,7 @@ impl StateRecord {
     ///
     /// # Errors
     /// The warning that objects would be lost if the test were killed.
-    pub(super) fn begin(session: &Session) -> Result<StateRecord, Diagnostic> {
+    pub(super) fn begin(session: &Session) -> Result<StateRecord, Box<Diagnostic>> {
         let directory = session.data_dir().join(DIRECTORY);
         let path = directory.join(format!("{}{STATE}", uuid::Uuid::new_v4()));
         let not_recorded = |reason: &str| {
@@ -52,7 +52,7 @@ impl StateRecord {
                  it leaves behind.",
                 directory.display()
             );
-            Diagnostic::new(Summary::TEST_NOT_RECORDED, detail)
+            Box::new(Diagnostic::new(Summary::TEST_NOT_RECORDED, detail))
         };
         fs::create_dir_all(&directory).map_err(|error| not_recorded(&format!("{error}.")))?;
         let opened = open(session, &path).map_err(|Failure::Diagnostics(found, _)| {

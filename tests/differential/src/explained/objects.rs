@@ -66,12 +66,32 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "the apply of a refresh-only plan",
+        applies: |seen| {
+            let failed = "error: Module output value precondition failed";
+            let Around { planned_by, reference, mayfly, .. } = seen.around;
+            planned_by.iter().any(|it| it == "-refresh-only")
+                && reference.exit == 1
+                && mayfly.exit == 0
+                && reference.strings("diagnostics").contains(&failed)
+        },
+    },
+    Rule {
+        name: "an object that a plan with targets forgets",
+        applies: |seen| {
+            let Difference { class, .. } = seen.difference;
+            let is_kept = class.contains("state: resources length")
+                || class.contains("state: resources.[].instances length");
+            seen.has_targets() && seen.is_written("destroy = false") && is_kept
+        },
+    },
+    Rule {
         name: "outputs of absent objects",
         applies: |seen| {
             let Difference { class, detail, .. } = seen.difference;
             let is_event =
                 detail.contains("\"type\":\"outputs\"") && detail.contains("\"value\":null");
-            let is_type = class.contains("state: outputs.*.type");
+            let is_type = class.contains("state: outputs.*.type") && detail.contains("\"dynamic\"");
             seen.around.planned_by.iter().any(|it| it == "-refresh-only") && (is_event || is_type)
         },
     },

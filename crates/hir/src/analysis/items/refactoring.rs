@@ -619,8 +619,11 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
         "An import block for the resource \"{address}\" was already declared. A resource can have \
          only one import block."
     );
-    let mut problem =
-        ItemProblem::new(import.to.node.into(), Summary::duplicate_import(address), detail);
+    let mut problem = ItemProblem::new(
+        import.to.node.into(),
+        Summary::duplicate_import(format_args!("{:?}", address.to_string())),
+        detail,
+    );
     let header = item(env.db, first).header;
     problem.relate(first, header, "first declared here");
     Some(problem)
