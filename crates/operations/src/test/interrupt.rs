@@ -9,11 +9,11 @@ use std::{
 use ::values::Str;
 use db::{Diagnostic, Summary};
 use engine::{CancelLevel, CancelToken};
-use state::{Action, ObjectAddress, Plan, State};
+use state::State;
 
 use crate::{
     session::Session,
-    test::{Abandoned, AbandonedState, TestView},
+    test::{Abandoned, AbandonedState, TestView, objects::addresses},
 };
 
 /// The interrupts of a test, and what a second one would leave behind.
@@ -70,35 +70,6 @@ impl Interrupts {
     pub(super) fn release(&self, file: &Arc<str>) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).remove(file);
     }
-}
-
-/// The addresses of all objects of a state.
-pub(super) fn addresses(state: &State) -> Vec<String> {
-    let objects = state.instances().flat_map(|it| {
-        let current = it.instance.current.is_some().then_some(None);
-        let deposed = it.instance.deposed.keys().copied().map(Some);
-        let address = it.address.clone();
-        current
-            .into_iter()
-            .chain(deposed)
-            .map(move |deposed| ObjectAddress { instance: address.clone(), deposed })
-            .collect::<Vec<_>>()
-    });
-    objects.map(|it| shown(&it)).collect()
-}
-
-/// The address of an object as the report of left objects shows it.
-fn shown(object: &ObjectAddress) -> String {
-    match &object.deposed {
-        Some(key) => format!("{} ({})", object.instance, key.as_str()),
-        None => object.instance.to_string(),
-    }
-}
-
-/// The objects that a plan creates.
-pub(super) fn created(plan: &Plan) -> Vec<String> {
-    let created = plan.resource_changes.iter().filter(|it| it.change.action == Action::Create);
-    created.map(|it| it.addr.to_string()).collect()
 }
 
 impl AbandonedState {

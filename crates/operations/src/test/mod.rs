@@ -17,6 +17,7 @@
 mod execution;
 mod failures;
 mod interrupt;
+mod objects;
 mod program;
 mod records;
 mod suite;

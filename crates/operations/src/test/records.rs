@@ -23,7 +23,7 @@ use crate::{
     apply::write,
     session::{Failure, Session},
     store::{self, OpenState, Purpose, StateOptions},
-    test::interrupt::addresses,
+    test::objects::addresses,
 };
 
 /// The directory of the records, in the data directory.

@@ -16,7 +16,8 @@ use crate::{
     test::{
         Cleanup,
         execution::{FileRun, FileState, LastRun},
-        interrupt::{addresses, interrupted},
+        interrupt::interrupted,
+        objects::addresses,
         records::{self, StateRecord},
     },
 };
