@@ -36,7 +36,7 @@ pub(crate) use workspace::{
     WorkspaceCommand, WorkspaceDeleteArgs, WorkspaceNewArgs, WorkspaceSelectArgs,
 };
 
-use std::{num::NonZero, path::PathBuf};
+use std::{ffi::OsString, num::NonZero, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use engine::Operation;
@@ -228,9 +228,10 @@ pub(crate) struct InitArgs {
     /// Select the newest versions that the constraints allow.
     #[arg(long)]
     pub(crate) upgrade: bool,
-    /// Look for providers in this directory only. May be repeated.
+    /// Look for providers and provisioners in this directory only. May be repeated. An empty value restores the usual
+    /// directories of provisioners.
     #[arg(long, value_name = "DIR")]
-    pub(crate) plugin_dir: Vec<PathBuf>,
+    pub(crate) plugin_dir: Vec<OsString>,
     /// "readonly" refuses to change the lock file.
     #[arg(long, value_name = "MODE")]
     pub(crate) lockfile: Option<String>,

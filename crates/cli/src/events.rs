@@ -10,7 +10,7 @@ use operations::{
 };
 
 use crate::{
-    log::ProviderLog,
+    log::PluginLog,
     notices,
     progress::Progress,
     terminal,
@@ -61,7 +61,7 @@ struct Show {
     sources: Sources,
     /// The change counts of the last operation. They are printed after its diagnostics.
     summary: Mutex<Option<ChangeCounts>>,
-    log: ProviderLog,
+    log: PluginLog,
     /// Counts for the last line of a terminal.
     progress: Mutex<Progress>,
 }
@@ -74,7 +74,7 @@ impl Show {
             run,
             sources,
             summary: Mutex::default(),
-            log: ProviderLog::new(Arc::clone(ui), redactor),
+            log: PluginLog::new(Arc::clone(ui), redactor),
             progress: Mutex::default(),
         }
     }
@@ -145,8 +145,8 @@ impl Show {
     /// Shows or logs an event.
     fn show(&self, event: Event) {
         match &event {
-            Event::ProviderLog { provider, level, message } => {
-                return self.log.line(provider, *level, message);
+            Event::PluginLog { plugin, level, message } => {
+                return self.log.line(plugin, *level, message);
             }
             Event::EphemeralStart { action: EphemeralAction::Open, .. } => self.log.open_begins(),
             Event::EphemeralComplete { action: EphemeralAction::Open, .. } => self.log.open_ends(),

@@ -15,9 +15,8 @@ use std::{
     },
 };
 
-use addr::ProviderSource;
 use db::System;
-use engine::{Event, LogLevel, Redactor};
+use engine::{Event, LogLevel, PluginName, Redactor};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde_json::json;
 
@@ -270,7 +269,7 @@ fn of_event(event: &Event) -> Option<(LogLevel, String)> {
             ),
         ),
         Event::Diagnostic(_)
-        | Event::ProviderLog { .. }
+        | Event::PluginLog { .. }
         | Event::ProvisionOutput { .. }
         | Event::ApplyProgress { .. }
         | Event::EphemeralProgress { .. } => return None,
@@ -278,12 +277,12 @@ fn of_event(event: &Event) -> Option<(LogLevel, String)> {
     Some(line)
 }
 
-/// Writes the log lines of providers during one operation.
+/// Writes the log lines of plugins during one operation.
 ///
 /// **Invariant:** a line that arrives while an ephemeral resource is being opened is held back until the open
 /// ends. It may contain the secret, which the redactor learns only at the end. If the open fails, the redactor
 /// never learns the secret, and the held lines are dropped.
-pub(crate) struct ProviderLog {
+pub(crate) struct PluginLog {
     ui: Arc<Ui>,
     redactor: Redactor,
     held: Mutex<HeldLines>,
@@ -354,10 +353,10 @@ impl HeldLines {
     }
 }
 
-impl ProviderLog {
+impl PluginLog {
     /// Creates a log for one operation.
-    pub(crate) fn new(ui: Arc<Ui>, redactor: Redactor) -> ProviderLog {
-        ProviderLog { ui, redactor, held: Mutex::default(), has_ended: AtomicBool::new(false) }
+    pub(crate) fn new(ui: Arc<Ui>, redactor: Redactor) -> PluginLog {
+        PluginLog { ui, redactor, held: Mutex::default(), has_ended: AtomicBool::new(false) }
     }
 
     /// Stops all writing. Must be called before the redactor forgets the secrets, because a later line could not
@@ -368,12 +367,12 @@ impl ProviderLog {
         self.has_ended.store(true, Ordering::SeqCst);
     }
 
-    /// Writes a line of a provider, or holds it back while an ephemeral resource is being opened.
-    pub(crate) fn line(&self, provider: &ProviderSource, level: LogLevel, text: &str) {
+    /// Writes a line of a plugin, or holds it back while an ephemeral resource is being opened.
+    pub(crate) fn line(&self, plugin: &PluginName, level: LogLevel, text: &str) {
         if !self.has(level) {
             return;
         }
-        let line = Line::new(level, format!("provider.{}", provider.for_display()), text);
+        let line = Line::new(level, plugin.to_string(), text);
         // Take the lock before the line is checked or written, so that it does not overtake held lines.
         let mut held = self.held();
         if self.has_ended.load(Ordering::SeqCst) {
@@ -424,6 +423,7 @@ impl ProviderLog {
 
 #[cfg(test)]
 mod tests {
+    use addr::ProviderSource;
     use engine::CancelToken;
 
     use super::*;
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn provider_log_writes_nothing_after_its_end() {
+    fn plugin_log_writes_nothing_after_its_end() {
         let path = tempfile::NamedTempFile::new().expect("can be made");
         let log = Log {
             provider: Some(LogLevel::Trace),
@@ -483,10 +483,10 @@ mod tests {
             CancelToken::new(),
             log,
         );
-        let log = ProviderLog::new(Arc::new(ui), Redactor::new());
+        let log = PluginLog::new(Arc::new(ui), Redactor::new());
         log.redactor.learn_text("hunter2-hunter2");
-        let source = ProviderSource::default_for("test");
-        let say = || log.line(&source, LogLevel::Info, "it is hunter2-hunter2");
+        let plugin = PluginName::Provider(ProviderSource::default_for("test"));
+        let say = || log.line(&plugin, LogLevel::Info, "it is hunter2-hunter2");
         say();
         log.end();
         log.redactor.forget();

@@ -11,6 +11,7 @@ use std::{fmt, time::Duration};
 use addr::{ProviderSource, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use state::{Action, Change, ObjectAddress, Plan};
+use values::Str;
 
 /// The receiver of events.
 pub trait EventSink: Send + Sync {
@@ -94,8 +95,8 @@ pub enum Event {
     ProviderStarted { provider: ProviderSource, serial: u32 },
     /// The provider process has ended.
     ProviderEnded { provider: ProviderSource, serial: u32 },
-    /// A redacted line of a provider's log or of its standard streams.
-    ProviderLog { provider: ProviderSource, level: LogLevel, message: String },
+    /// A redacted line of a plugin's log or of its standard streams.
+    PluginLog { plugin: PluginName, level: LogLevel, message: String },
 
     /// A diagnostic, as soon as it is known. The outcome contains all diagnostics again.
     Diagnostic(Diagnostic),
@@ -103,6 +104,25 @@ pub enum Event {
     Stopping,
     /// The counts at the end of an operation. Not sent if the operation did not get that far.
     Summary { operation: Operation, counts: ChangeCounts },
+}
+
+/// A plugin: a program of another vendor that a run starts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum PluginName {
+    /// A provider.
+    Provider(ProviderSource),
+    /// A provisioner, by the label of its `provisioner` blocks.
+    Provisioner(Str),
+}
+
+/// The name in logs.
+impl fmt::Display for PluginName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PluginName::Provider(source) => write!(f, "provider.{}", source.for_display()),
+            PluginName::Provisioner(name) => write!(f, "provisioner.{name}"),
+        }
+    }
 }
 
 /// The identifier that distinguishes an object for users, such as `id=i-123`. Shown after an address.

@@ -59,6 +59,7 @@ mod pool;
 mod progress;
 mod provider_node;
 mod provisioner;
+mod provisioner_checks;
 mod redact;
 mod relevance;
 mod removals;
@@ -82,7 +83,7 @@ pub use crate::{
     cancel::{CancelLevel, CancelToken},
     event::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
-        EventSink, LogLevel, ObjectId, Operation,
+        EventSink, LogLevel, ObjectId, Operation, PluginName,
     },
     files::planned_file,
     graph::create_first::CreatedFirst,
@@ -98,6 +99,7 @@ pub use crate::{
     place::{RunPhase, enter_phase, with_place},
     plan::plan,
     planner::Planner,
+    provisioner_checks::validate_provisioners,
     redact::{MIN_SECRET, Redactor},
     relevance::take_key,
     removals::Removals,
@@ -110,6 +112,6 @@ pub use crate::{
     snapshot::{ModuleSnapshot, Objects, Snapshot, SnapshotInputs},
     targeting::kept_addresses,
     temp::{NoTempDirectories, TempDirectories, TempRoot},
-    validate::{Question, Verdicts, validate, validate_unplanned},
+    validate::{Call, Question, Verdicts, validate, validate_unplanned},
     variables::{GivenValue, ValueSource, VariableValues, missing_value},
 };

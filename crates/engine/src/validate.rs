@@ -10,36 +10,42 @@ use std::{
     sync::Arc,
 };
 
-use addr::{ModuleInstance, ProviderSource, Resource, ResourceMode};
+use addr::{InstanceKey, ModuleInstance, ProviderSource, Resource, ResourceMode};
 use db::{Diagnostic, Summary};
 use futures::{StreamExt, stream};
-use hir::{Entry, Module, ModuleId, NodeId, Program, eval, item::Body, names::provider_local_name};
+use hir::{
+    Entry, Module, ModuleId, NodeId, Program, Scope, eval,
+    item::Body,
+    names::provider_local_name,
+    statics::{ProviderInstances, RepeatedProvider},
+};
 use provider::{Block, Provider, ProviderDiagnostic, ProviderSchemas, ValidateRequest};
 use state::Action;
 use values::{Str, Value, msgpack};
 
 use crate::{
-    builtin, foreign, function_checks,
+    builtin,
+    event::PluginName,
+    foreign, function_checks,
     functions::Functions,
     known_conditions,
-    offline::{ModuleScope, Offline},
+    offline::{Each, EachScope, ModuleScope, Offline},
     place::{RunPhase, enter_phase},
     request::{Environment, PlanOutcome},
 };
 
-/// A cache of the configurations that a provider has accepted. Implementations must not reveal the configurations.
+/// A cache of the configurations that plugins have accepted. Implementations must not reveal the configurations.
 pub trait Verdicts: Send + Sync {
-    /// Returns true if the provider has accepted this configuration in this call before.
-    fn has_passed(&self, provider: &ProviderSource, question: &Question<'_>) -> bool;
-    /// Records that the provider accepted the configuration without diagnostics.
-    fn passed(&self, provider: &ProviderSource, question: &Question<'_>);
+    /// Returns true if the plugin has accepted this configuration in this call before.
+    fn has_passed(&self, plugin: &PluginName, question: &Question<'_>) -> bool;
+    /// Records that the plugin accepted the configuration without diagnostics.
+    fn passed(&self, plugin: &PluginName, question: &Question<'_>);
 }
 
-/// A validation call of a provider.
+/// A validation call of a plugin.
 pub struct Question<'a> {
-    /// The mode of the resource block, which determines the call.
-    pub mode: ResourceMode,
-    /// The resource type.
+    pub call: Call,
+    /// The resource type. Empty for a provisioner.
     pub type_name: &'a str,
     /// The encoded configuration.
     pub config: &'a [u8],
@@ -47,16 +53,28 @@ pub struct Question<'a> {
     pub value: &'a Value,
 }
 
+/// The kind of a validation call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// The call for the resource blocks of this mode.
+    Resource(ResourceMode),
+    /// The call for `provisioner` blocks.
+    Provisioner,
+}
+
 /// A configuration to validate.
-struct Case<'a> {
-    entry: &'a Entry,
+pub(crate) struct Case<'a> {
+    pub(crate) entry: &'a Entry,
     /// The body; `None` for a provider that is used without a configuration.
-    body: Option<&'a Body>,
-    mode: Option<ResourceMode>,
-    type_name: Str,
-    address: String,
-    config: Value,
-    encoded: Vec<u8>,
+    pub(crate) body: Option<&'a Body>,
+    /// The place of diagnostics that name no attribute.
+    pub(crate) header: NodeId,
+    /// The call; `None` for the configuration of a provider.
+    pub(crate) call: Option<Call>,
+    pub(crate) type_name: Str,
+    pub(crate) address: String,
+    pub(crate) config: Value,
+    pub(crate) encoded: Vec<u8>,
 }
 
 /// The number of steps that the evaluation of all bodies may take. Longer evaluations are left to the plan,
@@ -64,21 +82,23 @@ struct Case<'a> {
 pub(crate) const MAX_STEPS: u64 = 50_000_000;
 
 impl Case<'_> {
-    fn question(&self, mode: ResourceMode) -> Question<'_> {
+    pub(crate) fn question(&self, call: Call) -> Question<'_> {
         let (config, value) = (&*self.encoded, &self.config);
-        Question { mode, type_name: &self.type_name, config, value }
+        Question { call, type_name: &self.type_name, config, value }
     }
 }
 
 /// The maximum number of concurrent calls of a provider.
-const PARALLEL: usize = 10;
+pub(crate) const PARALLEL: usize = 10;
 
-/// Validates every configuration of the program and returns the diagnostics of the providers.
+/// Validates every configuration of the program and returns the diagnostics of the providers. `instances` are the known
+/// instances of `provider` blocks: each is validated.
 pub async fn validate(
     program: &Arc<Program>,
     environment: &Environment,
     workspace: &Str,
     verdicts: &dyn Verdicts,
+    instances: &ProviderInstances,
 ) -> Vec<Diagnostic> {
     let offline = || offline(program, environment, workspace);
     let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
@@ -86,7 +106,7 @@ pub async fn validate(
     for module in &program.modules {
         let entries = module.resources.values().collect();
         let found = of_resources(program, &offline, module, entries).into_iter();
-        for found in found.chain([of_providers(program, &offline(), module)]) {
+        for found in found.chain([of_providers(program, &offline(), module, instances)]) {
             diagnostics.extend(found.diagnostics);
             found.cases.into_iter().for_each(|(source, case)| {
                 cases.entry(source).or_default().push(case);
@@ -182,7 +202,8 @@ async fn ask_providers(
 ) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for (source, cases) in cases {
-        let open = without_known_good(&source, cases, verdicts);
+        let plugin = PluginName::Provider(source.clone());
+        let open = without_known_good(&plugin, cases, verdicts);
         if open.is_empty() {
             continue;
         }
@@ -215,24 +236,24 @@ pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) 
     told
 }
 
-/// Drops the configurations that the provider has accepted before. Looks them up on all processors.
-fn without_known_good<'a>(
-    source: &ProviderSource,
+/// Drops the configurations that the plugin has accepted before. Looks them up on all processors.
+pub(crate) fn without_known_good<'a>(
+    plugin: &PluginName,
     cases: Vec<Case<'a>>,
     verdicts: &dyn Verdicts,
 ) -> Vec<Case<'a>> {
     let known_good = parallel::map_parts(&cases, WORTHWHILE, |part| -> Vec<bool> {
-        part.iter().map(|case| is_known_good(source, case, verdicts)).collect()
+        part.iter().map(|case| is_known_good(plugin, case, verdicts)).collect()
     });
     let cases = cases.into_iter().zip(known_good.into_iter().flatten());
     cases.filter(|(_, is_known_good)| !is_known_good).map(|(case, _)| case).collect()
 }
 
-/// Returns true if the provider has accepted the configuration before. Provider configurations depend on the
+/// Returns true if the plugin has accepted the configuration before. Provider configurations depend on the
 /// environment, so their results are not cached.
-fn is_known_good(source: &ProviderSource, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
-    let Some(mode) = case.mode else { return false };
-    verdicts.has_passed(source, &case.question(mode))
+fn is_known_good(plugin: &PluginName, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
+    let Some(call) = case.call else { return false };
+    verdicts.has_passed(plugin, &case.question(call))
 }
 
 /// The evaluated configurations of a module.
@@ -286,7 +307,8 @@ fn of_resource<'p>(
     let case = Case {
         entry,
         body: Some(&resource.body),
-        mode: Some(mode),
+        header: entry.item.header,
+        call: Some(Call::Resource(mode)),
         type_name: Str::from(resource.resource.type_name.as_str()),
         address: resource.resource.to_string(),
         config,
@@ -296,11 +318,13 @@ fn of_resource<'p>(
 }
 
 /// Evaluates the provider configurations of a module. Skips empty ones, unless the provider has required
-/// arguments.
+/// arguments. A block with `for_each` has a configuration for each known instance; if the instances are not known, it
+/// has one with unknown values of `each`.
 fn of_providers<'p>(
     program: &'p Program,
     offline: &Offline<'_>,
     module: &'p Module,
+    instances: &ProviderInstances,
 ) -> Evaluated<'p> {
     let scope = ModuleScope::of(offline, module.id);
     let (mut cases, mut diagnostics) = (Vec::new(), Vec::new());
@@ -313,22 +337,48 @@ fn of_providers<'p>(
             continue;
         }
         let block = schemas.configuration().block();
-        let header = entry.item.header;
-        let decoded = decode(program, &scope, entry, &config.body, header, block, &mut diagnostics);
-        let Some((value, encoded)) = decoded else { continue };
-        let alias = alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
-        let case = Case {
-            entry,
-            body: Some(&config.body),
-            mode: None,
-            type_name: Str::default(),
-            address: format!("provider[{:?}]{alias}", source.to_string()),
-            config: value,
-            encoded,
-        };
-        cases.push((source.clone(), case));
+        let (local_name, alias) = (local_name.clone(), alias.clone());
+        let directory = module.dir.clone();
+        let known =
+            instances.get(&RepeatedProvider { directory, local_name, alias: alias.clone() });
+        for each in each_of(known) {
+            let scope = EachScope { module: &scope, each: &each };
+            let header = entry.item.header;
+            let mut found = Vec::new();
+            let decoded = decode(program, &scope, entry, &config.body, header, block, &mut found);
+            let alias = alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
+            let address = format!("provider[{:?}]{alias}{}", source.to_string(), each.key);
+            if matches!(each.key, InstanceKey::String(_)) {
+                found = found.into_iter().map(|it| it.with_address(address.clone())).collect();
+            }
+            diagnostics.extend(found);
+            let Some((value, encoded)) = decoded else { continue };
+            let case = Case {
+                entry,
+                body: Some(&config.body),
+                header,
+                call: None,
+                type_name: Str::default(),
+                address,
+                config: value,
+                encoded,
+            };
+            cases.push((source.clone(), case));
+        }
     }
     Evaluated { cases, diagnostics }
+}
+
+/// The values of `each` in the known instances of a `provider` block.
+fn each_of(instances: Option<&BTreeMap<Str, Value>>) -> Vec<Each> {
+    let each = |(key, value): (&Str, &Value)| Each {
+        key: InstanceKey::string(&**key),
+        value: Some(value.clone()),
+    };
+    match instances {
+        Some(instances) => instances.iter().map(each).collect(),
+        None => vec![Each::default()],
+    }
 }
 
 /// Returns an empty configuration for each provider that has required arguments but no configuration. Its
@@ -371,7 +421,8 @@ fn unconfigured<'p>(
     let case = Case {
         entry,
         body: None,
-        mode: None,
+        header: entry.item.header,
+        call: None,
         type_name: Str::default(),
         address: format!("provider[{:?}]", source.to_string()),
         config,
@@ -382,9 +433,9 @@ fn unconfigured<'p>(
 
 /// Returns the configuration as the provider receives it, with its encoding. `None` if it cannot be evaluated; the
 /// analysis or this evaluation reports that.
-fn decode(
+pub(crate) fn decode(
     program: &Program,
-    scope: &ModuleScope<'_>,
+    scope: &dyn Scope,
     entry: &Entry,
     body: &Body,
     header: NodeId,
@@ -399,7 +450,7 @@ fn decode(
 
 fn evaluate(
     program: &Program,
-    scope: &ModuleScope<'_>,
+    scope: &dyn Scope,
     entry: &Entry,
     body: &Body,
     header: NodeId,
@@ -437,10 +488,11 @@ async fn ask_all(
         (case, answer)
     });
     let mut answers: Vec<_> = answers.buffered(PARALLEL).collect().await;
+    let plugin = PluginName::Provider(source.clone());
     let mut diagnostics = Vec::new();
     for (case, answer) in answers.drain(..) {
-        if let (Some(mode), true) = (case.mode, answer.is_empty()) {
-            verdicts.passed(source, &case.question(mode));
+        if let (Some(call), true) = (case.call, answer.is_empty()) {
+            verdicts.passed(&plugin, &case.question(call));
         }
         if case.body.is_none() && answer.iter().any(ProviderDiagnostic::is_error) {
             diagnostics.push(requires_configuration(source));
@@ -464,15 +516,21 @@ pub(crate) fn requires_configuration(source: &ProviderSource) -> Diagnostic {
 async fn ask(provider: &dyn Provider, case: &Case<'_>) -> Vec<ProviderDiagnostic> {
     let request =
         ValidateRequest { type_name: case.type_name.clone(), config: case.config.clone() };
-    match case.mode {
-        None => provider.validate_provider_config(case.config.clone()).await,
-        Some(ResourceMode::Managed) => provider.validate_resource_config(request).await,
-        Some(ResourceMode::Data) => provider.validate_data_config(request).await,
-        Some(ResourceMode::Ephemeral) => provider.validate_ephemeral_config(request).await,
+    match case.call {
+        None | Some(Call::Provisioner) => {
+            provider.validate_provider_config(case.config.clone()).await
+        }
+        Some(Call::Resource(ResourceMode::Managed)) => {
+            provider.validate_resource_config(request).await
+        }
+        Some(Call::Resource(ResourceMode::Data)) => provider.validate_data_config(request).await,
+        Some(Call::Resource(ResourceMode::Ephemeral)) => {
+            provider.validate_ephemeral_config(request).await
+        }
     }
 }
 
-fn located(
+pub(crate) fn located(
     program: &Program,
     environment: &Environment,
     case: &Case<'_>,
@@ -483,7 +541,7 @@ fn located(
         .as_ref()
         .zip(case.body)
         .and_then(|(path, body)| eval::locate_path(body, &case.entry.item.exprs, path));
-    let at = at.unwrap_or_else(|| case.entry.item.header.into());
+    let at = at.unwrap_or_else(|| case.header.into());
     let redact = |text: &str| environment.redactor.redact(text);
     let mut diagnostic = foreign::diagnostic(&found, redact);
     diagnostic.context = program.context(case.entry.origin);

@@ -10,13 +10,17 @@ use values::{Str, Type, Value, convert};
 
 use crate::item::Body;
 
-/// The schemas of provisioner plugins, by the name of the provisioner.
-pub type ProvisionerSchemas = BTreeMap<Str, Arc<Block>>;
+/// The schemas of provisioner plugins, by the name of the provisioner. `None` if the plugin is installed but its schema
+/// has not been read: editors start no program.
+pub type ProvisionerSchemas = BTreeMap<Str, Option<Arc<Block>>>;
 
 /// The schema of a provisioner: of the plugin with this name, or of the built-in provisioner. `None` if there is
-/// neither. As in OpenTofu, a plugin replaces a built-in provisioner.
+/// neither, or if the schema of the plugin has not been read. As in OpenTofu, a plugin replaces a built-in provisioner.
 pub fn schema_of<'s>(kind: &str, plugins: &'s ProvisionerSchemas) -> Option<&'s Block> {
-    plugins.get(kind).map(|it| &**it).or_else(|| schema(kind))
+    match plugins.get(kind) {
+        Some(plugin) => plugin.as_deref(),
+        None => schema(kind),
+    }
 }
 
 /// The built-in provisioner types.

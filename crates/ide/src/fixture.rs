@@ -54,6 +54,7 @@ pub(crate) fn load(fixture: &str) -> Fixture {
     let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
         .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
+    project.set_provisioners([("echo".into(), None)].into());
     if !tests.is_empty() {
         // A run may execute a module that no other one calls.
         for directory in directories {

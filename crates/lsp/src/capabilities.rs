@@ -101,6 +101,8 @@ pub(crate) fn watched() -> Vec<Registration> {
             watch("**/*.{tfvars,tfvars.json}"),
             watch("**/.terraform.lock.hcl"),
             watch("**/.terraform/modules/modules.json"),
+            watch("**/.terraform/plugin_path"),
+            watch("**/terraform-provisioner-*"),
         ],
     };
     vec![Registration {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ProviderSource;
 use db::Directory;
-use hir::workspace::StaticInputs;
+use hir::{provisioner::ProvisionerSchemas, workspace::StaticInputs};
 use project::Manifest;
 use provider::ProviderSchemas;
 use values::Str;
@@ -39,6 +39,12 @@ pub trait Installation: Send + Sync {
         root: &Path,
         requirements: &BTreeMap<ProviderSource, Vec<Str>>,
     ) -> Vec<(ProviderSource, Installed)>;
+
+    /// The installed provisioner plugins of a configuration, with the schemas that were read before. A background
+    /// thread calls this, so it may be slow.
+    fn provisioners(&self, _root: &Path) -> ProvisionerSchemas {
+        ProvisionerSchemas::new()
+    }
 }
 
 /// The question about the last plan.

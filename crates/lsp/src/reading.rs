@@ -22,7 +22,7 @@ use std::{
 
 use addr::ProviderSource;
 use db::System;
-use hir::Workspace;
+use hir::{Workspace, provisioner::ProvisionerSchemas};
 use parallel::Workers;
 use values::Str;
 
@@ -46,6 +46,8 @@ pub(crate) struct SchemaRequest {
     pub(crate) root: String,
     pub(crate) workspace: Workspace,
     pub(crate) requirements: BTreeMap<ProviderSource, Vec<Str>>,
+    /// True if the provisioner plugins are read too.
+    pub(crate) provisioners: bool,
 }
 
 /// The schemas that were found for a configuration.
@@ -54,6 +56,8 @@ pub(crate) struct Schemas {
     pub(crate) root: String,
     pub(crate) workspace: Workspace,
     pub(crate) found: Vec<(ProviderSource, Installed)>,
+    /// The provisioner plugins. `None` if they were not read.
+    pub(crate) provisioners: Option<ProvisionerSchemas>,
 }
 
 /// The state of the background reads.
@@ -137,12 +141,14 @@ impl Reading {
     /// Reads the schemas of a configuration in the background.
     pub(crate) fn schemas(&self, installation: &Arc<dyn Installation>, request: SchemaRequest) {
         let installation = Arc::clone(installation);
-        let SchemaRequest { root, workspace, requirements } = request;
+        let SchemaRequest { root, workspace, requirements, provisioners } = request;
         self.spawn(move || {
             let directory = PathBuf::from(&root);
             let read = || installation.schemas(&directory, &requirements);
             let found = catch_unwind(AssertUnwindSafe(read)).unwrap_or_default();
-            Read::Schemas(Schemas { root, workspace, found })
+            let read = || provisioners.then(|| installation.provisioners(&directory));
+            let provisioners = catch_unwind(AssertUnwindSafe(read)).unwrap_or_default();
+            Read::Schemas(Schemas { root, workspace, found, provisioners })
         });
     }
 

@@ -29,6 +29,7 @@ use project::{Database, EditableTree};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp_server::ls_types::*;
+use values::Str;
 
 use crate::{
     capabilities,
@@ -106,6 +107,10 @@ struct Root {
     workspace: Workspace,
     /// The providers whose schemas were requested.
     asked: BTreeSet<ProviderSource>,
+    /// True if the provisioner plugins were requested.
+    are_provisioners_asked: bool,
+    /// The provisioners of edited blocks for which the plugins were requested again.
+    asked_kinds: BTreeSet<Str>,
     /// The providers without schemas, each with the reason.
     missing: BTreeMap<ProviderSource, String>,
     /// True until the first requested schemas have arrived.
@@ -114,7 +119,14 @@ struct Root {
 
 impl Root {
     fn new(workspace: Workspace) -> Root {
-        Root { workspace, asked: BTreeSet::new(), missing: BTreeMap::new(), is_unread: false }
+        Root {
+            workspace,
+            asked: BTreeSet::new(),
+            are_provisioners_asked: false,
+            asked_kinds: BTreeSet::new(),
+            missing: BTreeMap::new(),
+            is_unread: false,
+        }
     }
 }
 

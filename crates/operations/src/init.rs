@@ -19,6 +19,7 @@ use crate::{
         self,
         migration::{self, Changes, OnChange},
     },
+    provisioner_plugins,
     session::{self, Failure, LOCK_FILE, Session},
     store::{self, StateOptions},
     test,
@@ -31,7 +32,8 @@ pub struct InitOptions {
     pub from_module: Option<String>,
     /// True if the newest versions are selected.
     pub upgrade: bool,
-    /// The only directories in which providers are looked for. Empty for the usual places.
+    /// The only directories in which providers and provisioners are looked for. Empty for the usual places; later
+    /// commands search those of the last `init` that named any, and a single empty one restores the usual places.
     pub plugin_dirs: Vec<PathBuf>,
     /// True if the lock file must not change.
     pub is_lockfile_readonly: bool,
@@ -56,6 +58,7 @@ pub struct InitOptions {
 /// Prepares a root module for all other operations.
 pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     refuse_contradictions(options)?;
+    provisioner_plugins::choose_directories(session, &options.plugin_dirs)?;
     if let Some(source) = options.from_module.as_deref().filter(|it| !it.is_empty()) {
         copy::populate(session, source)?;
     }
@@ -104,8 +107,10 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     test::add_requirements(session, &options.test_directory, &mut requirements);
     let config = session.cli_config()?;
     let mut sources = session.network_sources(config)?;
-    if !options.plugin_dirs.is_empty() {
-        sources = sources.from_plugin_dirs(&options.plugin_dirs);
+    let plugin_dirs: Vec<PathBuf> =
+        options.plugin_dirs.iter().filter(|it| !it.as_os_str().is_empty()).cloned().collect();
+    if !plugin_dirs.is_empty() {
+        sources = sources.from_plugin_dirs(&plugin_dirs);
     }
     let target = session.data_dir().join("providers");
     let platform = session.platform();
@@ -138,6 +143,8 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     // language server. Failure is ignored: the provider may be for another machine, for example for a container.
     if let Ok(executables) = ProviderExecutables::locate(session, &requirements) {
         executables.read_ahead(session, requirements.keys());
+        let kinds = hir::provisioner_kinds(project.db(), project.workspace());
+        executables.read_ahead_provisioners(session, &kinds);
     }
     Ok(())
 }

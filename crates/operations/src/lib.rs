@@ -47,7 +47,7 @@ pub mod planned;
 pub mod prepare;
 mod private_file;
 pub mod provider_packages;
-mod provisioner_plugins;
+pub mod provisioner_plugins;
 pub mod requirements;
 pub mod root_system;
 mod schema_cache;

@@ -1,7 +1,9 @@
-//! The executables of providers: their locations, their schemas, and starting them.
+//! The executables of providers and provisioner plugins: their locations, their schemas, and starting them.
+
+mod provisioners;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     io::Read as _,
     path::{Path, PathBuf},
     process::Command,
@@ -14,13 +16,9 @@ use std::{
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Sources, Summary};
-use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
-use hir::provisioner::ProvisionerSchemas;
+use engine::{CancelLevel, Event, EventSink, LogLevel, PluginName, ProviderFactory, Redactor};
 use packages::{LocateError, LocateRequest, Located};
-use plugin::{
-    GrpcProvider, GrpcProvisioner, LaunchOptions, PluginEvent, PluginSink, Processes, Redact,
-    TlsMode,
-};
+use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Processes, Redact, TlsMode};
 use provider::{
     BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, Provisioner,
     schema_codec::ExecutableHash,
@@ -49,9 +47,9 @@ pub struct ProviderExecutables {
     cache: SchemaCache,
     /// The schemas that this run has read. Plugins are not asked for them again.
     known: Mutex<BTreeMap<ProviderSource, KnownSchemas>>,
-    /// The digests of the executables of the processes that this run started. A provider is missing if its digest
-    /// is uncertain.
-    started: Mutex<BTreeMap<ProviderSource, ExecutableHash>>,
+    /// The digests of the executables of the processes that this run started. A plugin is missing if its digest is
+    /// uncertain.
+    started: Mutex<BTreeMap<PluginName, ExecutableHash>>,
     /// True if a provider has changed since it was located.
     is_outdated: AtomicBool,
     /// The executables of the provisioner plugins, by the name of the provisioner.
@@ -118,7 +116,7 @@ impl ProviderExecutables {
             known: Mutex::default(),
             started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
-            provisioners: provisioner_plugins::find(session),
+            provisioners: provisioner_plugins::find(session)?,
         })
     }
 
@@ -180,58 +178,6 @@ impl ProviderExecutables {
         Ok(schemas)
     }
 
-    /// Returns true if there are provisioner plugins.
-    pub fn has_provisioners(&self) -> bool {
-        !self.provisioners.is_empty()
-    }
-
-    /// The schemas of those among the provisioners that are plugins. They are read from the plugins themselves.
-    ///
-    /// # Errors
-    /// If a plugin cannot be started, or has no usable schema.
-    pub fn provisioner_schemas(
-        &self,
-        session: &Session,
-        kinds: &BTreeSet<Str>,
-    ) -> Result<ProvisionerSchemas, Failure> {
-        let log = session.view.run(Run::Quiet, &Sources::default(), &session.redactor);
-        let mut schemas = ProvisionerSchemas::new();
-        for kind in kinds.iter().filter(|it| self.provisioners.contains_key(&***it)) {
-            let sink = Arc::new(Unlogged);
-            let asked = session.runtime.block_on(async {
-                let provisioner = self.start_provisioner(kind, &session.redactor, sink).await?;
-                let schema = provisioner.schema().await;
-                provisioner.close().await;
-                schema.map_err(|found| Box::new(no_schema(kind, &found)))
-            });
-            schemas.insert(kind.clone(), asked?);
-        }
-        log.end_log();
-        Ok(schemas)
-    }
-
-    async fn start_provisioner(
-        &self,
-        kind: &str,
-        redactor: &Redactor,
-        sink: Arc<dyn PluginSink>,
-    ) -> Result<Arc<dyn Provisioner>, Box<Diagnostic>> {
-        let failed = |why: &str| {
-            let detail = format!("The provisioner \"{kind}\" could not be started: {why}");
-            Box::new(Diagnostic::new(Summary::PROVISIONER_START, detail))
-        };
-        let executable =
-            self.provisioners.get(kind).ok_or_else(|| failed("there is no plugin."))?;
-        let mut command = Command::new(executable);
-        self.environment.prepare_provider(&mut command);
-        let redact = Arc::new(Redaction(redactor.clone()));
-        let mut options = LaunchOptions::new(kind, self.processes.clone(), sink, redact);
-        options.tls = self.tls;
-        let process = plugin::launch(command, options).await;
-        let process = process.map_err(|it| failed(&redactor.redact(&it.to_string())))?;
-        Ok(Arc::new(GrpcProvisioner::new(process)))
-    }
-
     /// The schemas of a provider, if they are available without starting a process.
     pub fn schemas_at_hand(
         &self,
@@ -285,7 +231,9 @@ impl ProviderExecutables {
                 biased;
                 schemas = self.ask_schemas(session, source) => schemas,
                 // No operation has begun, so an interrupt can end the command at once.
-                () = session.cancel.reached(CancelLevel::Stopping) => Err(vec![interrupted(source)]),
+                () = session.cancel.reached(CancelLevel::Stopping) => {
+                    Err(vec![interrupted(&format!("provider {}", source.for_display()), "GetProviderSchema")])
+                },
             }
         });
         let schemas = schemas.map_err(Failure::from)?;
@@ -303,7 +251,10 @@ impl ProviderExecutables {
         let text = format!("{}: reading the schemas from its process", source.for_display());
         session.view.log(LogLevel::Debug, "provider", &text);
         let log = session.view.run(Run::Quiet, &Sources::default(), &session.redactor);
-        let sink = Arc::new(Logging { source: source.clone(), log: Arc::clone(&log) });
+        let sink = Arc::new(Logging {
+            plugin: PluginName::Provider(source.clone()),
+            log: Arc::clone(&log),
+        });
         let started = self.start(source, &session.redactor, sink).await;
         let provider = started.map_err(|error| vec![*error])?;
         let schemas = provider.schemas().await;
@@ -338,25 +289,31 @@ impl ProviderExecutables {
         }
     }
 
-    /// The SHA-256 of the executable from which the last process of this provider was started. `None` if no
-    /// process was started, or if the executable is uncertain.
-    pub fn started_identity(&self, source: &ProviderSource) -> Option<ExecutableHash> {
-        self.lock_started().get(source).copied()
+    /// The SHA-256 of the executable from which the last process of this plugin was started. `None` if no process
+    /// was started, or if the executable is uncertain.
+    pub fn started_identity(&self, plugin: &PluginName) -> Option<ExecutableHash> {
+        self.lock_started().get(plugin).copied()
     }
 
-    fn lock_started(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, ExecutableHash>> {
+    fn lock_started(&self) -> std::sync::MutexGuard<'_, BTreeMap<PluginName, ExecutableHash>> {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The SHA-256 of the file that would be started for a provider. `None` if it is uncertain, as for a provider
-    /// in `TF_REATTACH_PROVIDERS`.
-    pub fn identity(&self, source: &ProviderSource) -> Option<ExecutableHash> {
-        self.cache.executable_hash(self.runs(source)?)
+    /// The SHA-256 of the file that would be started for a plugin. `None` if it is uncertain, as for a provider in
+    /// `TF_REATTACH_PROVIDERS`.
+    pub fn identity(&self, plugin: &PluginName) -> Option<ExecutableHash> {
+        self.cache.executable_hash(self.runs(plugin)?)
     }
 
-    /// The file that is started for a provider. `None` if its content does not determine the provider's behavior:
-    /// a script, or a provider that already runs.
-    fn runs(&self, source: &ProviderSource) -> Option<&Path> {
+    /// The file that is started for a plugin. `None` if its content does not determine the plugin's behavior: a
+    /// script, or a provider that already runs.
+    fn runs(&self, plugin: &PluginName) -> Option<&Path> {
+        let source = match plugin {
+            PluginName::Provider(source) => source,
+            PluginName::Provisioner(name) => {
+                return self.provisioners.get(&**name).map(|it| &**it).filter(|it| !is_script(it));
+            }
+        };
         if self.reattached.contains_key(source) {
             return None;
         }
@@ -372,13 +329,13 @@ impl ProviderExecutables {
 
     /// Records the executable of a started process. `before` is the fingerprint from just before the start; if it
     /// no longer matches, the executable is uncertain and nothing is recorded.
-    fn note_started(&self, source: &ProviderSource, before: Option<&Fingerprint>) {
-        let same = self.runs(source).zip(before);
+    fn note_started(&self, plugin: &PluginName, before: Option<&Fingerprint>) {
+        let same = self.runs(plugin).zip(before);
         let same = same.filter(|(executable, before)| self.cache.is_still(executable, before));
         let hash = same.and_then(|(_, before)| before.hash());
         match hash {
-            Some(hash) => drop(self.lock_started().insert(source.clone(), hash)),
-            None => drop(self.lock_started().remove(source)),
+            Some(hash) => drop(self.lock_started().insert(plugin.clone(), hash)),
+            None => drop(self.lock_started().remove(plugin)),
         }
     }
 
@@ -426,7 +383,8 @@ impl ProviderExecutables {
         let mut options =
             LaunchOptions::new(source.for_display(), self.processes.clone(), sink, redact);
         options.tls = self.tls;
-        let before = self.runs(source).and_then(|it| self.cache.fingerprint(it));
+        let plugin = PluginName::Provider(source.clone());
+        let before = self.runs(&plugin).and_then(|it| self.cache.fingerprint(it));
         let process = plugin::launch(command, options).await.map_err(|error| {
             let text = redactor.redact(&error.to_string());
             start_error(source, &text)
@@ -436,7 +394,7 @@ impl ProviderExecutables {
             process.shutdown().await;
             return Err(replaced(source, executable));
         }
-        self.note_started(source, before.as_ref());
+        self.note_started(&plugin, before.as_ref());
         Ok(Arc::new(GrpcProvider::new(process, self.known_schemas(source))))
     }
 }
@@ -505,11 +463,9 @@ fn is_script(path: &Path) -> bool {
         && begin == *b"#!"
 }
 
-fn interrupted(source: &ProviderSource) -> Diagnostic {
+fn interrupted(plugin: &str, call: &str) -> Diagnostic {
     let detail = format!(
-        "The command was interrupted while the provider {} was asked for its schemas \
-         (GetProviderSchema). Nothing was done.",
-        source.for_display()
+        "The command was interrupted while the {plugin} was asked for its schemas ({call}). Nothing was done."
     );
     Diagnostic::new(Summary::RUN_INTERRUPTED, detail)
 }
@@ -541,6 +497,11 @@ impl Factory {
     ) -> Factory {
         Factory { executables, redactor, events }
     }
+
+    fn relay(&self, plugin: PluginName) -> Arc<Relay> {
+        let (events, executables) = (self.events.clone(), self.executables.clone());
+        Arc::new(Relay { plugin, events, executables })
+    }
 }
 
 impl ProviderFactory for Factory {
@@ -549,11 +510,7 @@ impl ProviderFactory for Factory {
         source: &ProviderSource,
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
         let source = source.clone();
-        let sink = Arc::new(Relay {
-            source: source.clone(),
-            events: self.events.clone(),
-            executables: self.executables.clone(),
-        });
+        let sink = self.relay(PluginName::Provider(source.clone()));
         Box::pin(async move { self.executables.start(&source, &self.redactor, sink).await })
     }
 
@@ -561,41 +518,28 @@ impl ProviderFactory for Factory {
         &self,
         name: &str,
     ) -> BoxFuture<'_, Result<Arc<dyn Provisioner>, Box<Diagnostic>>> {
-        let (name, sink) = (name.to_owned(), Arc::new(Unlogged));
+        let name = Str::from(name);
+        let sink = self.relay(PluginName::Provisioner(name.clone()));
         Box::pin(
             async move { self.executables.start_provisioner(&name, &self.redactor, sink).await },
         )
     }
 }
 
-fn no_schema(kind: &str, found: &[ProviderDiagnostic]) -> Diagnostic {
-    let reasons: Vec<String> =
-        found.iter().map(|it| format!("{}: {}", it.summary, it.detail)).collect();
-    let detail = format!("The provisioner \"{kind}\" gave no schema. {}", reasons.join("\n"));
-    Diagnostic::new(Summary::PROVISIONER_SCHEMA, detail)
-}
-
-/// Drops the events of a provisioner plugin. Its output arrives in the answers to its calls.
-struct Unlogged;
-
-impl PluginSink for Unlogged {
-    fn event(&self, _: &str, _: PluginEvent) {}
-}
-
 /// Forwards the events of a plugin, which are already redacted, to the events of the run.
 struct Relay {
-    source: ProviderSource,
+    plugin: PluginName,
     events: Arc<dyn EventSink>,
     executables: Arc<ProviderExecutables>,
 }
 
 impl PluginSink for Relay {
     fn event(&self, _: &str, event: PluginEvent) {
-        if matches!(event, PluginEvent::OtherSchemas) {
-            return self.executables.forget(&self.source);
+        if let (PluginEvent::OtherSchemas, PluginName::Provider(source)) = (&event, &self.plugin) {
+            return self.executables.forget(source);
         }
         if let Some((level, message)) = logged(event) {
-            self.events.event(Event::ProviderLog { provider: self.source.clone(), level, message });
+            self.events.event(Event::PluginLog { plugin: self.plugin.clone(), level, message });
         }
     }
 }
@@ -634,14 +578,14 @@ fn log_text(record: &plugin::LogRecord) -> String {
 
 /// Logs the lines of a plugin while its schemas are read, and drops its other events.
 struct Logging {
-    source: ProviderSource,
+    plugin: PluginName,
     log: Arc<dyn RunView>,
 }
 
 impl PluginSink for Logging {
     fn event(&self, _: &str, event: PluginEvent) {
         if let Some((level, message)) = logged(event) {
-            self.log.event(Event::ProviderLog { provider: self.source.clone(), level, message });
+            self.log.event(Event::PluginLog { plugin: self.plugin.clone(), level, message });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use db::{Diagnostic, Location, Rule};
 use engine::{Environment, NoTempDirectories, PlanOutcome};
-use hir::Program;
+use hir::{Program, item::Provisioner};
 
 use crate::{
     located::ProviderExecutables,
@@ -32,12 +32,32 @@ pub fn validate_with_providers(
 ) -> Vec<Diagnostic> {
     let environment = quiet(session, &loaded.executables, program);
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
-    session.runtime.block_on(engine::validate(
-        program,
-        &environment,
-        &session.workspace(),
-        &verdicts,
-    ))
+    let workspace = session.workspace();
+    let instances = loaded.project.provider_instances();
+    let found = engine::validate(program, &environment, &workspace, &verdicts, &instances);
+    let mut found = session.runtime.block_on(found);
+    found.extend(validate_provisioners(session, &loaded.executables, program, |_| true));
+    found
+}
+
+/// Lets provisioner plugins validate the `provisioner` blocks that `counts` accepts.
+pub fn validate_provisioners(
+    session: &Session,
+    executables: &Arc<ProviderExecutables>,
+    program: &Arc<Program>,
+    counts: fn(&Provisioner) -> bool,
+) -> Vec<Diagnostic> {
+    if program.provisioners.is_empty() {
+        return Vec::new();
+    }
+    let view = session.view.run(Run::Quiet, &program.sources, &session.redactor);
+    let environment = acting(session, executables, view.clone(), Arc::new(NoTempDirectories));
+    let verdicts = VerdictCache::new(session, executables.clone());
+    let workspace = session.workspace();
+    let found = engine::validate_provisioners(program, &environment, &workspace, &verdicts, counts);
+    let found = session.runtime.block_on(found);
+    view.end_log();
+    found
 }
 
 /// The result of the analysis of a configuration.

@@ -13,7 +13,7 @@ use crate::{
     local_exec::Commands,
     located::{Factory, ProviderExecutables},
     modules::verify::verify,
-    offline::{Analysis, with_known_conditions},
+    offline::{Analysis, validate_provisioners, with_known_conditions},
     session::{Failure, LockSource, LockedVersions, Session, loading::Loaded},
     temp::TempFiles,
     variables::{self, EphemeralInputs, flag::VarFlag},
@@ -90,12 +90,35 @@ pub(crate) fn ready(
     let found = with_known_conditions(session, &loaded, analysis);
     let mut checked = check(&*session.system, &loaded.project, found, flags, state, purpose)?;
     warnings.append(&mut checked.warnings);
+    warnings.extend(check_provisioners(session, &loaded.executables, &checked.program, purpose));
+    if warnings.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(warnings, checked.program.sources.clone()));
+    }
     session.view.diagnostics(&warnings, &checked.program.sources);
     let Loaded { executables, ephemeral_inputs, project } = loaded;
     let static_inputs = project.workspace().static_inputs(project.db());
     let source_files = static_inputs.files.keys().map(ToString::to_string).collect();
     let Checked { program, values, .. } = checked;
     Ok(Prepared { executables, ephemeral_inputs, program, values, shown: warnings, source_files })
+}
+
+/// Lets provisioner plugins validate their blocks, before anything is planned or applied. A destruction needs only the
+/// provisioners that run at a destruction, and an import none.
+pub fn check_provisioners(
+    session: &Session,
+    executables: &Arc<ProviderExecutables>,
+    program: &Arc<Program>,
+    purpose: Purpose,
+) -> Vec<Diagnostic> {
+    match purpose {
+        Purpose::Import => Vec::new(),
+        Purpose::PlanDestroy => {
+            validate_provisioners(session, executables, program, |it| it.at_destroy)
+        }
+        Purpose::Plan | Purpose::Saved => {
+            validate_provisioners(session, executables, program, |_| true)
+        }
+    }
 }
 
 /// A configuration without errors.

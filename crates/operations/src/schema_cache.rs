@@ -6,6 +6,7 @@
 //! **Invariant:** an entry that is damaged, or was written for another executable, counts as missing.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Read,
     os::unix::fs::MetadataExt,
@@ -15,7 +16,7 @@ use std::{
 
 use packages::Hash;
 use provider::{
-    ProviderSchemas,
+    Block, Capabilities, ProviderSchemas, Schema, SchemaTypes,
     schema_codec::{self, CachedSchemas, ExecutableHash},
 };
 use sha2::{Digest, Sha256};
@@ -24,6 +25,12 @@ use crate::{
     private_file::{self, Durable},
     session::Session,
 };
+
+/// The folder of the schemas of providers.
+const PROVIDERS: &str = "schemas";
+
+/// The folder of the schemas of provisioner plugins.
+const PROVISIONERS: &str = "provisioner-schemas";
 
 /// The schema cache of the user.
 pub(crate) struct SchemaCache {
@@ -39,26 +46,48 @@ impl SchemaCache {
 
     /// The cached schemas of an executable. `None` if they are not cached.
     pub(crate) fn get(&self, executable: &Path) -> Option<Arc<ProviderSchemas>> {
-        let hash = self.executable_hash(executable)?;
-        let bytes = fs::read(self.entry(&hash)?).ok()?;
-        let schemas =
-            CachedSchemas::open(bytes, &hash).and_then(ProviderSchemas::from_cache).ok()?;
-        Some(Arc::new(schemas))
+        self.read(PROVIDERS, executable).map(Arc::new)
     }
 
     /// Caches the schemas of an executable. A failure is ignored, because it only makes later commands slower.
     pub(crate) fn put(&self, executable: &Path, schemas: &ProviderSchemas) {
+        self.write(PROVIDERS, executable, schemas);
+    }
+
+    /// The cached schema of a provisioner plugin. `None` if it is not cached.
+    pub(crate) fn provisioner(&self, executable: &Path) -> Option<Arc<Block>> {
+        let schemas = self.read(PROVISIONERS, executable)?;
+        Some(Arc::new(schemas.provider.block().clone()))
+    }
+
+    /// Caches the schema of a provisioner plugin, in the form of a provider that has only a configuration. A failure is
+    /// ignored, because it only makes later commands slower.
+    pub(crate) fn put_provisioner(&self, executable: &Path, schema: &Block) {
+        let configuration = Schema::new(0, schema.clone());
+        let (types, functions) = (SchemaTypes::default(), BTreeMap::new());
+        let schemas =
+            ProviderSchemas::new(configuration, types, functions, Capabilities::default());
+        self.write(PROVISIONERS, executable, &schemas);
+    }
+
+    fn read(&self, family: &str, executable: &Path) -> Option<ProviderSchemas> {
+        let hash = self.executable_hash(executable)?;
+        let bytes = fs::read(self.entry(family, &hash)?).ok()?;
+        CachedSchemas::open(bytes, &hash).and_then(ProviderSchemas::from_cache).ok()
+    }
+
+    fn write(&self, family: &str, executable: &Path, schemas: &ProviderSchemas) {
         let Some(hash) = self.executable_hash(executable) else { return };
-        let (Some(entry), Ok(bytes)) = (self.entry(&hash), schema_codec::encode(schemas, &hash))
-        else {
-            return;
-        };
-        let _ = keep(&entry, &bytes);
+        let encoded = schema_codec::encode(schemas, &hash);
+        if let (Some(entry), Ok(bytes)) = (self.entry(family, &hash), encoded) {
+            let _ = keep(&entry, &bytes);
+        }
     }
 
     /// Removes the cached schemas of an executable.
     pub(crate) fn remove(&self, executable: &Path) {
-        let entry = self.executable_hash(executable).and_then(|hash| self.entry(&hash));
+        let entry = self.executable_hash(executable);
+        let entry = entry.and_then(|hash| self.entry(PROVIDERS, &hash));
         // Ignore a failure: the next command detects the wrong entry again.
         let _ = entry.map(fs::remove_file);
     }
@@ -98,8 +127,8 @@ impl SchemaCache {
         Ok(hash)
     }
 
-    fn entry(&self, hash: &ExecutableHash) -> Option<PathBuf> {
-        Some(self.directory.as_ref()?.join("schemas").join(base16ct::lower::encode_string(hash)))
+    fn entry(&self, family: &str, hash: &ExecutableHash) -> Option<PathBuf> {
+        Some(self.directory.as_ref()?.join(family).join(base16ct::lower::encode_string(hash)))
     }
 
     /// The SHA-256 of an executable. `None` if the file cannot be read.

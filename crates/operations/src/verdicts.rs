@@ -23,8 +23,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use addr::{ProviderSource, ResourceMode};
-use engine::{Question, Verdicts};
+use addr::ResourceMode;
+use engine::{Call, PluginName, Question, Verdicts};
 use hmac::{Hmac, KeyInit, Mac};
 use provider::schema_codec::ExecutableHash;
 use sha2::Sha256;
@@ -42,8 +42,8 @@ pub(crate) struct VerdictCache {
     root: PathBuf,
     files: NamedFiles,
     executables: Arc<ProviderExecutables>,
-    /// The executable of each provider, which is looked up once in a run.
-    identities: Mutex<BTreeMap<ProviderSource, Option<ExecutableHash>>>,
+    /// The executable of each plugin, which is looked up once in a run.
+    identities: Mutex<BTreeMap<PluginName, Option<ExecutableHash>>>,
     /// The number of verdicts that this run added to each directory.
     added: Mutex<BTreeMap<PathBuf, usize>>,
 }
@@ -89,14 +89,15 @@ impl VerdictCache {
     fn path(&self, executable: ExecutableHash, question: &Question<'_>) -> Option<PathBuf> {
         let directory = self.directory.as_ref()?;
         let files = self.files.digest(question.value)?;
-        let mode = match question.mode {
-            ResourceMode::Managed => 0u8,
-            ResourceMode::Data => 1,
-            ResourceMode::Ephemeral => 2,
+        let call = match question.call {
+            Call::Resource(ResourceMode::Managed) => 0u8,
+            Call::Resource(ResourceMode::Data) => 1,
+            Call::Resource(ResourceMode::Ephemeral) => 2,
+            Call::Provisioner => 3,
         };
         let mut mac = self.keyed.clone()?;
         let root = self.root.as_os_str().as_encoded_bytes();
-        let about = [&[mode][..], question.type_name.as_bytes(), question.config];
+        let about = [&[call][..], question.type_name.as_bytes(), question.config];
         for part in [&executable[..], root, &files].into_iter().chain(about) {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
@@ -105,13 +106,13 @@ impl VerdictCache {
         Some(directory.join(&name[..2]).join(name))
     }
 
-    fn identity(&self, provider: &ProviderSource) -> Option<ExecutableHash> {
+    fn identity(&self, plugin: &PluginName) -> Option<ExecutableHash> {
         let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = identities.get(provider) {
+        if let Some(known) = identities.get(plugin) {
             return *known;
         }
-        let identity = self.executables.identity(provider);
-        identities.insert(provider.clone(), identity);
+        let identity = self.executables.identity(plugin);
+        identities.insert(plugin.clone(), identity);
         identity
     }
 
@@ -171,15 +172,15 @@ fn is_kept(path: &Path, now: SystemTime) -> bool {
 }
 
 impl Verdicts for VerdictCache {
-    fn has_passed(&self, provider: &ProviderSource, question: &Question<'_>) -> bool {
-        let path = self.identity(provider).and_then(|it| self.path(it, question));
+    fn has_passed(&self, plugin: &PluginName, question: &Question<'_>) -> bool {
+        let path = self.identity(plugin).and_then(|it| self.path(it, question));
         path.is_some_and(|path| is_kept(&path, SystemTime::now()))
     }
 
-    fn passed(&self, provider: &ProviderSource, question: &Question<'_>) {
+    fn passed(&self, plugin: &PluginName, question: &Question<'_>) {
         // Skip the verdict if a named file changed: the provider may have read the new content.
         let is_sound = self.files.are_as_before(question.value);
-        let executable = self.executables.started_identity(provider).filter(|_| is_sound);
+        let executable = self.executables.started_identity(plugin).filter(|_| is_sound);
         if let Some(path) = executable.and_then(|it| self.path(it, question)) {
             self.keep(&path);
         }

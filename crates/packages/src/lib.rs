@@ -60,6 +60,6 @@ pub use modules::{
 };
 pub use package::PackageError;
 pub use platform::Platform;
-pub use plugin_files::plugin_files;
+pub use plugin_files::{plugin_directories, plugin_files};
 pub use retrieve::Authentication;
 pub use sources::{BundledProvider, ImpliedMirrors, Network, PackageLocation, Sources};

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use addr::Version;
 
+use crate::Platform;
+
 /// The name and the version in the name of a plugin file.
 struct PluginName {
     name: String,
@@ -27,6 +29,14 @@ pub fn plugin_files(prefix: &str, directories: &[PathBuf]) -> BTreeMap<String, P
         }
     }
     found.into_iter().map(|(name, (_, path))| (name, path)).collect()
+}
+
+/// The directories of the user in which credentials helpers and provisioner plugins are searched for.
+pub fn plugin_directories(home: Option<&Path>, data_home: Option<&Path>) -> Vec<PathBuf> {
+    let roots = [home.map(|it| it.join(".terraform.d")), data_home.map(|it| it.join("opentofu"))];
+    let platform = Platform::current().to_string();
+    let plugins = roots.into_iter().flatten().map(|it| it.join("plugins"));
+    plugins.flat_map(|it| [it.clone(), it.join(&platform)]).collect()
 }
 
 impl PluginName {

@@ -23,7 +23,11 @@ use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc};
 use addr::ProviderSource;
 use db::{Directory, File, System};
 use hir::{
-    Workspace, diagnostics::FileProblems, provisioner::ProvisionerSchemas, workspace::StaticInputs,
+    Workspace,
+    diagnostics::FileProblems,
+    provisioner::ProvisionerSchemas,
+    statics::{self, ProviderInstances},
+    workspace::StaticInputs,
 };
 use provider::ProviderSchemas;
 use values::Str;
@@ -170,6 +174,11 @@ impl Project {
     /// Returns the providers that the configuration requires, with their version constraints.
     pub fn provider_requirements(&self) -> BTreeMap<ProviderSource, Vec<Str>> {
         hir::provider_requirements(self.db(), self.workspace)
+    }
+
+    /// Returns the instances of `provider` blocks that are known before a plan.
+    pub fn provider_instances(&self) -> ProviderInstances {
+        statics::provider_instances(self.db(), self.workspace)
     }
 
     /// Returns all diagnostics of the configuration, including hints.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, System};
 use engine::{
-    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, NoMachines,
+    CancelToken, Command, CommandRunner, CommandStatus, Environment, Event, NoMachines, PluginName,
     ProviderFactory, Question, Redactor, Verdicts,
 };
 use provider::{BoxFuture, Provider, ProviderSchemas};
@@ -102,9 +102,9 @@ impl CommandRunner for Shell {
 pub(crate) struct NothingKept;
 
 impl Verdicts for NothingKept {
-    fn has_passed(&self, _: &ProviderSource, _: &Question<'_>) -> bool {
+    fn has_passed(&self, _: &PluginName, _: &Question<'_>) -> bool {
         false
     }
 
-    fn passed(&self, _: &ProviderSource, _: &Question<'_>) {}
+    fn passed(&self, _: &PluginName, _: &Question<'_>) {}
 }

@@ -231,6 +231,7 @@ impl World {
                 &surroundings,
                 &workspace,
                 &environment::NothingKept,
+                &self.project.provider_instances(),
             )));
         }
         diagnostics

@@ -1,5 +1,7 @@
 //! The `init` command.
 
+use std::path::PathBuf;
+
 use operations::{
     init::{self, InitOptions},
     session::Failure,
@@ -12,7 +14,7 @@ pub(crate) fn run(session: &CommandSession, args: &InitArgs) -> Result<Exit, Fai
     let options = InitOptions {
         from_module: args.from_module.clone(),
         upgrade: args.upgrade,
-        plugin_dirs: args.plugin_dir.clone(),
+        plugin_dirs: args.plugin_dir.iter().map(PathBuf::from).collect(),
         is_lockfile_readonly: args.lockfile.as_deref() == Some("readonly"),
         backend: args.backend && args.cloud,
         backend_config: args.backend_config.clone(),

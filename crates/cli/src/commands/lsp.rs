@@ -8,13 +8,17 @@ use std::{
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Directory, OsSystem, system::normalize};
-use hir::workspace::{CallKey, InstalledModule, StaticInputs};
+use hir::{
+    provisioner::ProvisionerSchemas,
+    workspace::{CallKey, InstalledModule, StaticInputs},
+};
 use lsp::{Installation, Installed, PlannedCauses, PlannedQuestion};
 use project::Manifest;
 use values::Str;
 
 use operations::{
-    causes::record, located::ProviderExecutables, session::Failure, session::Session, variables,
+    causes::record, located::ProviderExecutables, provisioner_plugins, session::Failure,
+    session::Session, variables,
 };
 
 use crate::{exit::Exit, session::CommandSession};
@@ -90,6 +94,10 @@ impl Installation for OnDisk {
             (source.clone(), schemas_of(&session, root, source, constraints))
         };
         requirements.iter().map(of).collect()
+    }
+
+    fn provisioners(&self, root: &Path) -> ProvisionerSchemas {
+        self.session_in(root).map(|it| provisioner_plugins::at_hand(&it)).unwrap_or_default()
     }
 }
 

@@ -50,6 +50,7 @@ mod options;
 mod output_style;
 mod plan_page;
 mod planned_configuration;
+mod provisioner_plugins;
 mod provisioning;
 mod read_only;
 mod reference;

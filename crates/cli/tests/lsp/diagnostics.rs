@@ -247,3 +247,39 @@ fn deprecated_output_reference_has_the_deprecated_tag() {
     // 2 is DiagnosticTag.Deprecated, 2 is DiagnosticSeverity.Warning.
     assert_eq!((&found[0]["tags"], &found[0]["severity"]), (&json!([2]), &json!(2)));
 }
+
+#[test]
+fn provisioner_plugin_is_known_once_it_is_installed_and_is_never_started() {
+    let mut session = Session::new(
+        r#"
+//- /main.tf
+resource "terraform_data" "a" {
+  provisioner "echo" {
+    text = nope.x
+  }
+  provisioner "later" {}
+}
+//- /terraform.d/plugins/terraform-provisioner-echo
+#!/bin/sh
+echo started >> "$0.started"
+"#,
+    );
+    session.open_file("main.tf");
+    let found = session.diagnostics("main.tf");
+    assert_eq!(
+        shown(&session, "main.tf", &found),
+        [
+            "Reference to undeclared resource @ nope.x",
+            "Missing required provisioner plugin @ provisioner \"later\"",
+        ]
+    );
+    session.write("terraform-provisioner-later", "");
+    let uri = session.uri("terraform-provisioner-later");
+    let changes = json!({ "changes": [{ "uri": uri, "type": 1 }] });
+    session.notify("workspace/didChangeWatchedFiles", changes);
+    let found = session.diagnostics("main.tf");
+    assert_eq!(shown(&session, "main.tf", &found), ["Reference to undeclared resource @ nope.x"]);
+    let started = "work/terraform.d/plugins/terraform-provisioner-echo.started";
+    assert!(!session.root.path().join(started).exists());
+    session.leave();
+}

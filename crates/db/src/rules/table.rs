@@ -86,6 +86,7 @@ language::language! { rules
             PROVISIONER_START Error "Failed to start provisioner",
             PROVISIONER_SCHEMA Error "Failed to load provisioner schema",
             PROVISIONER_FAILED Error "Provisioner failed",
+            PLUGIN_PATH Error "Invalid list of plugin directories",
             PROVISIONER_INTERRUPTED Error "Provisioner was interrupted";
         ProviderVersion "provider-version":
             PROVIDER_VERSION Warning "Version constraints inside provider configuration blocks are deprecated";

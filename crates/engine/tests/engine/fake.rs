@@ -238,9 +238,15 @@ impl Provider for Fake {
         Box::pin(async { Ok(functions()) })
     }
 
-    fn validate_provider_config(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         self.count();
-        Box::pin(async { Vec::new() })
+        let region = config.get_attr("region").filter(Value::is_known);
+        let region = region.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let detail = format!("There is no region {region}.");
+        let invalid = ProviderDiagnostic::error("Invalid region", detail);
+        let invalid = invalid.at(Path::default().attr("region"));
+        let found = Vec::from_iter(region.starts_with("nowhere").then_some(invalid));
+        Box::pin(async move { found })
     }
 
     fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {

@@ -1,9 +1,12 @@
 //! Provider configurations with `for_each`: one process for each instance, and the instance that each object keeps.
 
 use expect_test::expect;
-use values::{Value, ValueMap};
+use values::{Str, Value, ValueMap};
 
-use crate::world::{World, actions, summaries, world};
+use crate::{
+    provisioner_plugins::Remembered,
+    world::{World, actions, block_on, summaries, world},
+};
 
 const CONFIG: &str = r#"
 variable "regions" { default = { east = "e", west = "w" } }
@@ -510,4 +513,44 @@ fn moved_object_keeps_its_instance_until_the_configuration_chooses_another() {
         test_thing.b["west"]: provider["registry.opentofu.org/hashicorp/test"].by_region["west"]
     "#]]
     .assert_eq(&providers(&world));
+}
+
+#[test]
+fn validation_checks_each_known_instance() {
+    let config = r#"
+variable "regions" {
+  default = { east = "e", north = "nowhere-n", south = "nowhere-s" }
+}
+provider "test" {
+  alias    = "by_region"
+  for_each = var.regions
+  region   = each.value
+}
+provider "test" {
+  alias    = "by_name"
+  for_each = toset(["nowhere", "here"])
+  region   = each.key
+  token    = each.value == "here" ? file("missing") : null
+}
+provider "test" {
+  alias    = "none"
+  for_each = {}
+  region   = "nowhere"
+}
+"#;
+    let world = world(config);
+    let (program, environment) = (world.program(), world.environment());
+    let (workspace, instances) = (Str::from("default"), world.project.provider_instances());
+    let verdicts = Remembered::default();
+    let found = engine::validate(&program, &environment, &workspace, &verdicts, &instances);
+    let line = |it: &db::Diagnostic| {
+        let at = it.location.as_ref().map(|it| program.sources.place(it)).unwrap_or_default();
+        format!("{}: {} at {at}", it.address.as_deref().unwrap_or_default(), it.summary)
+    };
+    let found: Vec<String> = block_on(found).iter().map(line).collect();
+    expect![[r#"
+        provider["registry.opentofu.org/hashicorp/test"].by_name["here"]: Invalid function argument at main.tf:14
+        provider["registry.opentofu.org/hashicorp/test"].by_name["nowhere"]: Invalid region at main.tf:13
+        provider["registry.opentofu.org/hashicorp/test"].by_region["north"]: Invalid region at main.tf:8
+        provider["registry.opentofu.org/hashicorp/test"].by_region["south"]: Invalid region at main.tf:8"#]].assert_eq(&found.join("\n"));
 }

@@ -5,14 +5,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use engine::CancelToken;
+use engine::{Call, CancelToken, PluginName, Question, Verdicts};
 use expect_test::{Expect, expect};
 use provider::{Attribute, Block, BoxFuture, ProviderDiagnostic, ProvisionRequest, Provisioner};
-use values::{Str, Type, Value};
+use values::{Path, Str, Type, Value};
 
-use crate::world::{World, summaries, world};
+use crate::world::{World, block_on, summaries, world};
 
 /// Prints its text and its connection, and fails if the text is `fail`. If the text is `wait`, the user interrupts it.
+/// The text `bad` is invalid.
 pub(crate) struct Echo {
     pub(crate) calls: Arc<Mutex<Vec<String>>>,
     pub(crate) cancel: CancelToken,
@@ -34,8 +35,14 @@ impl Provisioner for Echo {
         Box::pin(async { Ok(Arc::new(schema())) })
     }
 
-    fn validate(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
-        Box::pin(async { Vec::new() })
+    fn validate(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        let text = config.get_attr("text").filter(Value::is_known);
+        let text = text.as_ref().and_then(Value::as_str).unwrap_or("unknown");
+        self.call(&format!("validate {text}"));
+        let invalid = ProviderDiagnostic::error("Echo is invalid", "The text is bad.");
+        let found =
+            Vec::from_iter((text == "bad").then(|| invalid.at(Path::default().attr("text"))));
+        Box::pin(async move { found })
     }
 
     fn provision<'a>(
@@ -239,4 +246,77 @@ resource "test_thing" "a" {
         run bye a
         close"#]]
     .assert_eq(&calls);
+}
+
+/// Accepts what its list has, and adds to it.
+#[derive(Default)]
+pub(crate) struct Remembered(Mutex<Vec<Vec<u8>>>);
+
+impl Verdicts for Remembered {
+    fn has_passed(&self, plugin: &PluginName, question: &Question<'_>) -> bool {
+        assert_eq!(
+            (plugin.to_string().as_str(), question.call),
+            ("provisioner.echo", Call::Provisioner)
+        );
+        self.0.lock().expect("not poisoned").iter().any(|it| it == question.config)
+    }
+
+    fn passed(&self, _: &PluginName, question: &Question<'_>) {
+        self.0.lock().expect("not poisoned").push(question.config.to_vec());
+    }
+}
+
+#[test]
+fn plugin_validates_each_block_once() {
+    let world = world(
+        r#"
+variable "s" {}
+resource "test_thing" "a" {
+  for_each = { x = 1 }
+  name     = "a"
+  provisioner "echo" { text = "bad" }
+  provisioner "echo" { text = "good" }
+  provisioner "local-exec" { command = "true" }
+}
+resource "test_thing" "b" {
+  count = 0
+  name  = "b"
+  provisioner "echo" { text = "${var.s}${self.name}" }
+  provisioner "echo" {
+    when = destroy
+    text = "bye"
+  }
+}
+"#,
+    );
+    let verdicts = Remembered::default();
+    let validate = |counts: fn(&hir::item::Provisioner) -> bool| {
+        let (program, environment) = (world.program(), world.environment());
+        let workspace = Str::from("default");
+        let found = block_on(engine::validate_provisioners(
+            &program,
+            &environment,
+            &workspace,
+            &verdicts,
+            counts,
+        ));
+        let line = |it: &db::Diagnostic| {
+            let at = it.location.as_ref().map(|it| program.sources.place(it));
+            format!("{} at {}: {}", it.summary, at.unwrap_or_default(), it.detail)
+        };
+        let calls = std::mem::take(&mut *world.commands.lock().expect("not poisoned"));
+        format!("{}\n{}", found.iter().map(line).collect::<Vec<_>>().join("\n"), calls.join(", "))
+    };
+    expect![[r#"
+
+        validate bye, close"#]]
+    .assert_eq(&validate(|it| it.at_destroy));
+    expect![[r#"
+        Echo is invalid at main.tf:6: The text is bad.
+        validate bad, validate good, validate unknown, close"#]]
+    .assert_eq(&validate(|_| true));
+    expect![[r#"
+        Echo is invalid at main.tf:6: The text is bad.
+        validate bad, close"#]]
+    .assert_eq(&validate(|_| true));
 }

@@ -26,7 +26,7 @@ use crate::{
 };
 
 pub(crate) struct World {
-    project: EditableProject,
+    pub(crate) project: EditableProject,
     system: Arc<MemorySystem>,
     pub(crate) shared: SharedRef,
     pub(crate) state: State,
@@ -101,7 +101,8 @@ pub(crate) fn world(fixture: &str) -> World {
     .expect("readable");
     project.set_schemas(source(), fake::schemas());
     project.set_schemas(builtin::source(), builtin::schemas());
-    project.set_provisioners([("echo".into(), Arc::new(provisioner_plugins::schema()))].into());
+    project
+        .set_provisioners([("echo".into(), Some(Arc::new(provisioner_plugins::schema())))].into());
     World {
         project,
         system,
@@ -325,7 +326,7 @@ impl World {
         self
     }
 
-    fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         let events = Arc::clone(&self.events);
         Environment {
             providers: Arc::new(Factory {

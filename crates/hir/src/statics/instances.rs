@@ -1,17 +1,21 @@
 //! Instance keys that are known before planning: the keys of providers with `for_each`, and the keys of resources,
 //! which are compared with them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use db::{Block, Directory, Summary};
 use values::{Kind, MarkKind, Str, Type, Value};
 
 use crate::{
     Db,
+    build::reachable,
     content::item,
     expr::{Expr, ExprId},
     item::{ProviderConfig, Repetition},
-    item_name::{ItemKey, NameKind},
+    item_name::{ItemKey, ItemName, NameKind},
     place::ItemPlace,
     statics::{
         evaluate::{CallPath, Messages, NOT_KNOWN, evaluate, secret},
@@ -70,6 +74,57 @@ pub(crate) fn provider_keys(
 
 const SECRET: &str = "{A} values, or values derived from {} values, cannot be used as for_each \
                       arguments of a provider: its keys are shown, and kept in the state.";
+
+/// A `provider` block with `for_each`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RepeatedProvider {
+    /// The directory of its module.
+    pub directory: Str,
+    /// The module's local name of the provider.
+    pub local_name: Str,
+    /// The alias.
+    pub alias: Option<Str>,
+}
+
+/// The instances of `provider` blocks that are known before planning: the values of `each.value`, by `each.key`.
+pub type ProviderInstances = BTreeMap<RepeatedProvider, BTreeMap<Str, Value>>;
+
+/// The known instances of all `provider` blocks of a configuration. A block is missing if its instances depend on how
+/// its module is called, or if its `for_each` is invalid.
+pub fn provider_instances(db: &dyn Db, workspace: Workspace) -> ProviderInstances {
+    let mut instances = ProviderInstances::new();
+    for directory in reachable(db, workspace) {
+        for (name, key) in names_of_kind(db, directory, NameKind::Provider) {
+            let ItemName::Provider(local_name, alias) = name else { continue };
+            let known = elements(db, workspace, directory, key);
+            let directory = Str::from(&**directory.path(db));
+            let block = RepeatedProvider { directory, local_name, alias };
+            instances.extend(known.map(|it| (block, it)));
+        }
+    }
+    instances
+}
+
+fn elements(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    key: ItemKey,
+) -> Option<BTreeMap<Str, Value>> {
+    let for_each = item(db, key).kind.as_provider()?.for_each?;
+    let keys = provider_keys(db, workspace, directory, key.block, key.index);
+    let keys = keys.as_ref().ok()?.as_ref()?;
+    let path = CallPath::without_caller(db, workspace, directory);
+    let value = evaluate(db, path, key, item(db, key), for_each, "for_each").ok()?;
+    let element = |key: &Str| match value.kind() {
+        Kind::Map(elements) | Kind::Object(elements) => elements.get(key).cloned(),
+        _ => None,
+    };
+    // The elements of a set are their own keys.
+    let with_value =
+        |key: &Str| (key.clone(), element(key).unwrap_or_else(|| Value::string(key.clone())));
+    Some(keys.iter().map(with_value).collect())
+}
 
 /// The name of a provider's `for_each` in messages.
 pub(crate) fn subject_of(config: &ProviderConfig) -> String {

@@ -45,6 +45,8 @@ pub use evaluate::CallPath;
 
 pub(crate) use evaluate::NOT_KNOWN;
 
+pub use instances::{ProviderInstances, RepeatedProvider, provider_instances};
+
 pub(crate) use instances::{keys_of_resource, provider_keys, subject_of};
 
 pub use static_error::{Deferral, StaticError};

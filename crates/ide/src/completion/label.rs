@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use addr::{ProviderSource, ResourceMode};
-use hir::names::required_providers;
+use hir::{names::required_providers, provisioner::KINDS};
 use syntax::{AstNode, ast};
 
 use super::{CompletionKind, Proposal, Proposals, context::Kind};
@@ -28,7 +28,7 @@ pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
         (false, "mock_resource") => mocked_types(acc, &around, ResourceMode::Managed),
         (false, "mock_data") => mocked_types(acc, &around, ResourceMode::Data),
         (false, "dynamic") => nested_blocks(acc, &around),
-        (false, "provisioner") => words(acc, &["local-exec"]),
+        (false, "provisioner") => provisioners(acc),
         (false, "backend") => words(acc, &["local"]),
         _ => {}
     }
@@ -46,6 +46,15 @@ fn mocked_types(acc: &mut Proposals<'_, '_>, around: &[ast::Block], mode: Resour
     if let Some(name) = name {
         types_of(acc, mode, |source| *source == required.source(&name));
     }
+}
+
+/// Proposes the built-in provisioners and the installed plugins.
+fn provisioners(acc: &mut Proposals<'_, '_>) {
+    let module = acc.cursor.document.module();
+    words(acc, &KINDS);
+    let plugins = module.workspace.provisioners(module.db).keys().map(|it| &**it);
+    let plugins: Vec<&str> = plugins.filter(|it| !KINDS.contains(it)).collect();
+    words(acc, &plugins);
 }
 
 /// Proposes the resource types of every provider with known schemas.

@@ -12,11 +12,12 @@ use super::Server;
 use crate::documents::{Document, edited, is_configuration, is_standalone, path_of};
 
 /// The paths that `init` writes, and their directories, whose creation also counts.
-const INSTALLATION: [&str; 4] = [
+const INSTALLATION: [&str; 5] = [
     "/.terraform.lock.hcl",
     "/.terraform",
     "/.terraform/modules",
     "/.terraform/modules/modules.json",
+    "/.terraform/plugin_path",
 ];
 
 /// The most modules that are loaded for the runs of one test file.
@@ -153,7 +154,12 @@ impl Server {
     }
 
     pub(super) fn reload(&mut self, paths: &[String]) {
-        let is_installation = |path: &String| INSTALLATION.iter().any(|it| path.ends_with(it));
+        let is_plugin = |path: &String| {
+            let name = path.rsplit('/').next();
+            name.is_some_and(|it| it.starts_with("terraform-provisioner-"))
+        };
+        let is_installation =
+            |path: &String| is_plugin(path) || INSTALLATION.iter().any(|it| path.ends_with(it));
         let is_text = |path: &&String| is_configuration(path) || self.tree.is_above_modules(path);
         let texts: Vec<&String> = paths.iter().filter(is_text).collect();
         let is_reinstalled = paths.iter().any(is_installation);
@@ -196,8 +202,9 @@ fn watched_directories<'m>(modules: impl Iterator<Item = &'m str>) -> BTreeSet<P
     let mut directories = BTreeSet::new();
     for module in modules {
         let module = Path::new(module);
-        let installed = module.join(".terraform/modules");
-        directories.extend([module.to_owned(), installed]);
+        let (installed, plugins) =
+            (module.join(".terraform/modules"), module.join("terraform.d/plugins"));
+        directories.extend([module.to_owned(), installed, plugins]);
     }
     directories
 }

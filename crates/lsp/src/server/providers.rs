@@ -5,12 +5,14 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 use addr::ProviderSource;
 use hir::{
     names::{ItemName, item, lookup, provider_local_name, required_providers},
+    provisioner::KINDS,
     statics::{self, Modules},
 };
 use project::Edit;
 use tower_lsp_server::ls_types::*;
+use values::Str;
 
-use super::Server;
+use super::{Root, Server};
 use crate::{
     documents::is_configuration,
     installation::Installed,
@@ -19,23 +21,26 @@ use crate::{
 };
 
 impl Server {
-    /// Requests the schemas of required providers that were not requested yet. Returns true if there are any.
+    /// Requests the schemas of required providers and provisioner plugins that were not requested yet. Returns true if
+    /// there are any.
     pub(super) fn load_schemas(&mut self, path: &str) -> bool {
         let Some(root) = self.roots.get_mut(path) else { return false };
         let workspace = root.workspace;
         let mut requirements = hir::provider_requirements(self.tree.db(), workspace);
         root.missing.retain(|source, _| requirements.contains_key(source));
         requirements.retain(|source, _| root.asked.insert(source.clone()));
-        let is_any = !requirements.is_empty();
+        let provisioners = !std::mem::replace(&mut root.are_provisioners_asked, true);
+        let is_any = provisioners || !requirements.is_empty();
         if is_any {
-            let request = SchemaRequest { root: path.to_owned(), workspace, requirements };
+            let request =
+                SchemaRequest { root: path.to_owned(), workspace, requirements, provisioners };
             self.reading.schemas(&self.installation, request);
         }
         is_any
     }
 
     pub(super) fn take_schemas(&mut self, schemas: Schemas) {
-        let Schemas { root, workspace, found } = schemas;
+        let Schemas { root, workspace, found, provisioners } = schemas;
         // The configuration may have been removed.
         let Some(root) = self.roots.get_mut(&root).filter(|it| it.workspace == workspace) else {
             return;
@@ -50,6 +55,9 @@ impl Server {
                 }
                 Installed::Missing(why) => drop(root.missing.insert(source, why)),
             }
+        }
+        if let Some(provisioners) = provisioners {
+            self.tree.set_provisioners(workspace, provisioners);
         }
         self.checks.everything_changed();
         self.report_missing_schemas();
@@ -75,21 +83,32 @@ impl Server {
         let is_about_providers = |name: &ItemName| {
             matches!(name, ItemName::Terraform | ItemName::Provider(..) | ItemName::Module(_))
         };
-        let used = edit.names.iter().filter_map(|name| {
+        let resources = edit.names.iter().filter_map(|name| {
             let key = lookup(db, directory, name)?;
-            let resource = item(db, key).kind.as_resource()?;
-            Some(required_providers(db, directory).source(provider_local_name(resource)))
+            item(db, key).kind.as_resource()
         });
-        let used: BTreeSet<ProviderSource> = used.collect();
+        let (mut used, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+        for resource in resources {
+            let local_name = provider_local_name(resource);
+            used.insert(required_providers(db, directory).source(local_name));
+            kinds.extend(resource.provisioners.iter().map(|it| it.kind.clone()));
+        }
         let is_any = edit.names.iter().any(is_about_providers);
         let roots = self.roots.iter().filter(|(_, root)| {
-            (is_any || !used.is_subset(&root.asked))
-                && hir::reachable(db, root.workspace).contains(&directory)
+            let is_new = !used.is_subset(&root.asked)
+                || kinds.iter().any(|kind| is_plugin_unknown(root, kind));
+            (is_any || is_new) && hir::reachable(db, root.workspace).contains(&directory)
         });
         let roots: Vec<String> = roots.map(|(path, _)| path.clone()).collect();
         if !roots.is_empty() {
-            for root in &roots {
-                self.load_schemas(root);
+            for path in &roots {
+                if let Some(root) = self.roots.get_mut(path) {
+                    let new = kinds.iter().filter(|kind| is_plugin_unknown(root, kind));
+                    let new: Vec<Str> = new.cloned().collect();
+                    root.are_provisioners_asked &= new.is_empty();
+                    root.asked_kinds.extend(new);
+                }
+                self.load_schemas(path);
             }
             self.report_missing_schemas();
         }
@@ -159,8 +178,15 @@ impl Server {
         self.tree.set_manifest(workspace, manifest);
         if let Some(root) = self.roots.get_mut(root) {
             root.asked.clear();
+            root.are_provisioners_asked = false;
+            root.asked_kinds.clear();
             root.missing.clear();
         }
         self.load_schemas(root);
     }
+}
+
+/// Returns true if a provisioner is not built in, and its plugin was not looked for yet.
+fn is_plugin_unknown(root: &Root, kind: &Str) -> bool {
+    !KINDS.contains(&&**kind) && !root.asked_kinds.contains(kind)
 }

@@ -21,6 +21,7 @@ use project::UnsetProject;
 use crate::{
     located::ProviderExecutables,
     modules::{TestedModule, module_project, verify::verify},
+    offline::validate_provisioners,
     session::{Failure, LockSource, LockedVersions, Session, loading::Loaded},
     test::TestOptions,
     variables::{self, flag::VarFlag},
@@ -163,7 +164,7 @@ fn main_module(session: &Session, options: &TestOptions) -> Result<Tested, Failu
         return Err(Failure::Diagnostics(setup, project.program().sources));
     }
     let loaded = session.finish(project, None, &options.flags, locks)?;
-    let mut tested = checked(loaded);
+    let mut tested = checked(session, loaded);
     tested.problems.splice(0..0, verified);
     Ok(tested)
 }
@@ -187,7 +188,7 @@ fn other_module(session: &Session, source: &Str, flags: &[VarFlag]) -> Loading {
     let locks = session.locks().map_err(failed)?;
     let locks = LockedVersions { locks: &locks, source: LockSource::Directory };
     let loaded = session.finish(project, None, flags, locks).map_err(failed)?;
-    Ok(Arc::new(checked(loaded)))
+    Ok(Arc::new(checked(session, loaded)))
 }
 
 fn not_loaded(reason: String) -> Diagnostic {
@@ -252,13 +253,18 @@ pub(crate) fn tested_modules(session: &Session, directory: &Path) -> Vec<TestedM
 }
 
 /// Analyses a loaded module.
-fn checked(loaded: Loaded) -> Tested {
+fn checked(session: &Session, loaded: Loaded) -> Tested {
     let Loaded { project, executables, .. } = loaded;
     let project = ManuallyDrop::into_inner(project);
     let (mut problems, program) = project.checked();
     // Leak the database on purpose: freeing it piece by piece takes longer than the rest of the process.
     std::mem::forget(project);
     problems.retain(|it| it.severity() != Severity::Hint && it.id() != Rule::PossiblyEphemeral);
+    let program = Arc::new(program);
+    if !problems.iter().any(Diagnostic::is_error) {
+        problems.extend(validate_provisioners(session, &executables, &program, |_| true));
+    }
+    let program = Arc::unwrap_or_clone(program);
     Tested { program, executables, problems }
 }
 

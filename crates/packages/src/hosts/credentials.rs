@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::cli_config::{CliConfig, ConfigEnvironment, Token};
 use crate::hosts::HostName;
-use crate::hosts::token_program::{TokenProgram, plugin_directories};
+use crate::hosts::token_program::TokenProgram;
+use crate::plugin_directories;
 
 /// The prefix of environment variables with tokens.
 const VARIABLE: &str = "TF_TOKEN_";

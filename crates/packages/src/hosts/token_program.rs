@@ -1,7 +1,7 @@
 //! Programs that store tokens: `terraform-credentials-NAME`, called with an action and the name of a host.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -117,12 +117,4 @@ async fn converse(child: &mut Child, input: &[u8]) -> (Vec<u8>, Vec<u8>) {
     };
     futures::join!(write, read_output, read_errors);
     (output, errors)
-}
-
-/// The directories in which credentials helpers are searched for.
-pub(crate) fn plugin_directories(home: Option<&Path>, data_home: Option<&Path>) -> Vec<PathBuf> {
-    let roots = [home.map(|it| it.join(".terraform.d")), data_home.map(|it| it.join("opentofu"))];
-    let platform = crate::Platform::current().to_string();
-    let plugins = roots.into_iter().flatten().map(|it| it.join("plugins"));
-    plugins.flat_map(|it| [it.clone(), it.join(&platform)]).collect()
 }

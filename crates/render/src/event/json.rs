@@ -159,7 +159,7 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
         Event::Stopping => Some(Line::new("log", "Stopping operation...", timestamp)),
         Event::ProviderStarted { .. }
         | Event::ProviderEnded { .. }
-        | Event::ProviderLog { .. }
+        | Event::PluginLog { .. }
         | Event::Planned { .. }
         | Event::Diagnostic(_)
         | Event::Summary { .. } => None,

@@ -4,6 +4,7 @@ use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, Sources, Summary};
 use engine::{
     ApplyAction, ChangeCounts, DeferReason, EphemeralAction, Event, LogLevel, ObjectId, Operation,
+    PluginName,
 };
 use expect_test::{Expect, expect};
 use state::ObjectAddress;
@@ -76,8 +77,8 @@ fn events() -> Vec<Event> {
         Event::Deferred { address: ephemeral(), reason: DeferReason::DependencyPending },
         Event::ProviderStarted { provider: ProviderSource::default_for("a"), serial: 1 },
         Event::ProviderEnded { provider: ProviderSource::default_for("a"), serial: 1 },
-        Event::ProviderLog {
-            provider: ProviderSource::default_for("a"),
+        Event::PluginLog {
+            plugin: PluginName::Provider(ProviderSource::default_for("a")),
             level: LogLevel::Warn,
             message: "m".to_owned(),
         },

@@ -31,7 +31,7 @@ pub(super) struct Loaded {
     pub(super) project: EditableProject,
     pub(super) state: OpenState,
     pub(super) ephemeral_inputs: EphemeralInputs,
-    executables: Arc<ProviderExecutables>,
+    pub(super) executables: Arc<ProviderExecutables>,
     requirements: BTreeMap<ProviderSource, VersionConstraint>,
 }
 

@@ -358,6 +358,16 @@ impl<'s> Watch<'s> {
             state,
             Purpose::Plan,
         )?;
+        let (executables, program) = (&loaded.executables, &checked.program);
+        checked.warnings.extend(prepare::check_provisioners(
+            self.session,
+            executables,
+            program,
+            Purpose::Plan,
+        ));
+        if checked.warnings.iter().any(Diagnostic::is_error) {
+            return Err(Failure::Diagnostics(checked.warnings, checked.program.sources.clone()));
+        }
         checked.warnings.extend(verified);
         let asks = self.args.operation.input && !self.args.operation.json.json;
         if self.plans == 1 && asks && self.session.may_ask() {

@@ -16,7 +16,7 @@ use super::{
     screen::Screen,
 };
 use crate::{
-    log::ProviderLog,
+    log::PluginLog,
     session::CommandSession,
     ui::{self, Ui},
 };
@@ -399,7 +399,7 @@ fn answer(typed: &mut String, key: Key) -> (KeyCommand, bool) {
 pub(super) struct Sink {
     output: Output,
     ui: Arc<Ui>,
-    log: ProviderLog,
+    log: PluginLog,
 }
 
 enum Output {
@@ -423,7 +423,7 @@ impl Sink {
         Sink {
             output,
             ui: session.ui.clone(),
-            log: ProviderLog::new(session.ui.clone(), session.redactor.clone()),
+            log: PluginLog::new(session.ui.clone(), session.redactor.clone()),
         }
     }
 
@@ -440,7 +440,7 @@ impl Sink {
         self.ui.log_event(event);
         let log = &self.log;
         match event {
-            Event::ProviderLog { provider, level, message } => log.line(provider, *level, message),
+            Event::PluginLog { plugin, level, message } => log.line(plugin, *level, message),
             Event::EphemeralStart { action: EphemeralAction::Open, .. } => log.open_begins(),
             Event::EphemeralComplete { action: EphemeralAction::Open, .. } => log.open_ends(),
             Event::EphemeralErrored { action: EphemeralAction::Open, .. } => log.open_fails(),

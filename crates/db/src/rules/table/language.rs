@@ -103,7 +103,7 @@ macro_rules! language {
         ReservedBlock "reserved-block": reserved_block(outer) Error "Reserved block type name in {outer} block";
         ReservedSymbol "reserved-symbol": RESERVED_SYMBOL Error "Reserved symbol name";
         TooManyBlocks "too-many-blocks": too_many_blocks(kind) Error "Too many {kind} blocks";
-        UnknownProvisioner "unknown-provisioner": UNKNOWN_PROVISIONER Error "Unknown provisioner";
+        UnknownProvisioner "unknown-provisioner": MISSING_PROVISIONER Error "Missing required provisioner plugin";
         UnsupportedArgument "unsupported-argument":
             UNSUPPORTED_ARGUMENT Error "Unsupported argument",
             EXTRANEOUS_JSON_PROPERTY Error "Extraneous JSON object property";

@@ -57,7 +57,9 @@ pub(super) fn infer(
 fn arguments(infer: &mut Infer<'_>, plugins: &ProvisionerSchemas, provisioner: &Provisioner) {
     let Some(schema) = provisioner::schema_of(&provisioner.kind, plugins) else {
         without_schema(infer, &provisioner.body);
-        infer.problems.push(unknown(provisioner));
+        if !plugins.contains_key(&provisioner.kind) {
+            infer.problems.push(missing(plugins, provisioner));
+        }
         return;
     };
     against(infer, &provisioner.body, schema, provisioner.node);
@@ -76,15 +78,17 @@ fn against(infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock, header: Nod
         .block(body, schema, header, "");
 }
 
-fn unknown(provisioner: &Provisioner) -> ItemProblem {
+fn missing(plugins: &ProvisionerSchemas, provisioner: &Provisioner) -> ItemProblem {
     let kind = &provisioner.kind;
-    let close = suggest::closest(kind, provisioner::KINDS);
+    let known = provisioner::KINDS.into_iter().chain(plugins.keys().map(|it| &**it));
+    let close = suggest::closest(kind, known);
     let hint = suggest::question(close);
     let detail = format!(
-        "There is no provisioner \"{kind}\", and no plugin terraform-provisioner-{kind} was found. Provisioners are \
-         local-exec, remote-exec and file.{hint}"
+        "There is no provisioner \"{kind}\", and no plugin terraform-provisioner-{kind} was found. Built-in \
+         provisioners are local-exec, remote-exec and file. \"init\" installs no provisioners: put the program into \
+         the directory terraform.d/plugins or ~/.terraform.d/plugins.{hint}"
     );
-    ItemProblem::new(provisioner.node.into(), Summary::UNKNOWN_PROVISIONER, detail)
+    ItemProblem::new(provisioner.node.into(), Summary::MISSING_PROVISIONER, detail)
         .fixed_by(Fix::last(kind, close))
 }
 

@@ -92,6 +92,15 @@ fn completion_proposes_labels() {
     );
     check("resource \"test_thing\" \"$0\" {}\n", expect![[""]]);
     check(
+        "resource \"test_thing\" \"x\" {\n  provisioner \"$0\" {}\n}\n",
+        expect![[r#"
+        Type echo
+        Type file
+        Type local-exec
+        Type remote-exec
+    "#]],
+    );
+    check(
         "resource \"test_thing\" \"x\" {\n  dynamic \"$0\" {}\n}\n",
         expect![[r#"
         Block limits

@@ -1,14 +1,20 @@
-//! A provisioner plugin for tests: prints its arguments and its connection, waits, or fails.
+//! A provisioner plugin for tests: logs its calls, prints its arguments and its connection, waits, or fails.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use provider::{Attribute, Block, BoxFuture, ProviderDiagnostic, ProvisionRequest, Provisioner};
 use tokio::sync::Notify;
-use values::{Str, Type, Value};
+use values::{Path, Str, Type, Value};
 
 #[derive(Default)]
 struct Echo {
     stopped: Notify,
+}
+
+/// Writes a log line. The first word is the level, as in the logs of old plugins.
+#[expect(clippy::print_stderr, reason = "stderr is a plugin's log")]
+fn log(call: &str, text: &str) {
+    eprintln!("[INFO] {call} {text}");
 }
 
 fn schema() -> Block {
@@ -31,6 +37,7 @@ impl Echo {
             |name: &str| request.config.get_attr(name).and_then(|it| it.as_bool()).unwrap_or(false);
         let text = request.config.get_attr("text");
         let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
+        log("provision", text);
         output(&format!("text: {text}\nsecond line"));
         for (name, value) in request.connection.as_map().into_iter().flatten() {
             output(&format!("connection {name}: {}", value.as_str().unwrap_or_default()));
@@ -55,9 +62,11 @@ impl Provisioner for Echo {
     }
 
     fn validate(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
-        let is_bad = config.get_attr("text").is_some_and(|it| it.as_str() == Some("bad"));
-        let found =
-            is_bad.then(|| ProviderDiagnostic::error("Echo is invalid", "The text is bad."));
+        let text = config.get_attr("text").filter(Value::is_known);
+        let text = text.as_ref().and_then(Value::as_str).unwrap_or("unknown");
+        log("validate", text);
+        let invalid = ProviderDiagnostic::error("Echo is invalid", "The text is bad.");
+        let found = (text == "bad").then(|| invalid.at(Path::default().attr("text")));
         Box::pin(async move { found.into_iter().collect() })
     }
 
