@@ -114,6 +114,7 @@ pages! {
     InvalidImportProvider "invalid-import-provider",
     InvalidIndex "invalid-index",
     InvalidLanguage "invalid-language",
+    InvalidLifecycleDestroy "invalid-lifecycle-destroy",
     InvalidModuleArgument "invalid-module-argument",
     InvalidModuleSource "invalid-module-source",
     InvalidMovedAddress "invalid-moved-address",

@@ -507,8 +507,12 @@ pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
         Some("false") => Some(false),
         _ => None,
     };
-    let result =
-        literal::literal_bool(&value).or_else(quoted).or_else(|| constant_bool(ctx, &value));
+    let operator =
+        matches!(value, ast::Expr::Paren(_) | ast::Expr::Unary(_) | ast::Expr::Binary(_));
+    let result = quoted().or_else(|| {
+        let is_candidate = operator || literal::literal_bool(&value).is_some();
+        is_candidate.then(|| constant_bool(ctx, &value)).flatten()
+    });
     if result.is_none() {
         let detail = format!(
             "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
@@ -519,11 +523,13 @@ pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
     result
 }
 
-/// Evaluates an expression of literals. `None` if it has references or its value is not a bool.
-fn constant_bool(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<bool> {
-    if !matches!(value, ast::Expr::Paren(_) | ast::Expr::Unary(_) | ast::Expr::Binary(_))
-        || refers(value.syntax())
-    {
+/// Evaluates an expression of literals. `None` if it has references or calls, or if its value is not a bool. A string
+/// in the JSON syntax is no expression here.
+pub(super) fn constant_bool(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<bool> {
+    if let Some(literal) = literal::literal_bool(value) {
+        return Some(literal);
+    }
+    if ctx.is_json || refers(value.syntax()) || calls(value.syntax()) {
         return None;
     }
     let id = ctx.expr(value);
@@ -536,6 +542,12 @@ fn constant_bool(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<bool> {
 fn refers(node: &FlatNode<'_>) -> bool {
     let mut nodes = node.elements().filter_map(syntax::NodeOrToken::into_node);
     node.kind() == SyntaxKind::REFERENCE || nodes.any(|it| refers(&it))
+}
+
+/// Returns true if an expression contains a function call.
+fn calls(node: &FlatNode<'_>) -> bool {
+    let mut nodes = node.elements().filter_map(syntax::NodeOrToken::into_node);
+    node.kind() == SyntaxKind::CALL || nodes.any(|it| calls(&it))
 }
 
 /// The problem of an argument that must be a literal.

@@ -195,9 +195,24 @@ fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: 
     lifecycle.create_before_destroy =
         body::literal_bool(ctx, reader.attr("create_before_destroy")) == Some(true);
     lifecycle.prevent_destroy = reader.attr("prevent_destroy").map(|attr| body::value(ctx, &attr));
-    lifecycle.skip_destroy = body::literal_bool(ctx, reader.attr("destroy")) == Some(false);
+    lifecycle.skip_destroy = reader.attr("destroy").and_then(|it| destroy(ctx, &it)) == Some(false);
     lifecycle.ignore_changes = ignore_changes(ctx, reader.attr("ignore_changes"));
     lifecycle.replace_triggered_by = replace_triggered_by(ctx, reader.attr("replace_triggered_by"));
+}
+
+/// The value of `destroy`, which must be a constant. As in OpenTofu, a quoted bool is none, unlike in other arguments.
+fn destroy(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<bool> {
+    let value = attr.value()?;
+    let result = body::constant_bool(ctx, &value);
+    if result.is_none() {
+        ctx.problem(Problem::new(
+            Summary::INVALID_LIFECYCLE_DESTROY,
+            value.syntax().text_range(),
+            "The lifecycle destroy expression must be a boolean constant: true or false, without quotes and without \
+             references.",
+        ));
+    }
+    result
 }
 
 fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[ExprId]> {

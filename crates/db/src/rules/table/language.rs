@@ -64,6 +64,8 @@ macro_rules! language {
             INVALID_FOR_CONDITION Error "Invalid 'for' condition", NULL_FOR_CONDITION Error "Condition is null";
         InvalidIgnoreChanges "invalid-ignore-changes": INVALID_IGNORE_CHANGES Error "Invalid expression",
             IGNORE_CHANGES_WILDCARD Error "Invalid ignore_changes wildcard";
+        InvalidLifecycleDestroy "invalid-lifecycle-destroy":
+            INVALID_LIFECYCLE_DESTROY Error "Invalid lifecycle destroy expression";
         InvalidLanguage "invalid-language": UNSUPPORTED_EDITION Error "Unsupported language edition",
             UNSUPPORTED_EXPERIMENT Error "Unsupported language experiment";
         InvalidName "invalid-name": invalid_name(kind) Error "Invalid {kind} name",
