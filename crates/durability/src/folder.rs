@@ -111,6 +111,8 @@ pub(crate) struct Task {
     pub(crate) failpoints: Failpoints,
     /// The state that the store has.
     pub(crate) begin: Begin,
+    /// The content of the stored state. `None` after a write, and if the content is not known.
+    pub(crate) stored: Option<State>,
     pub(crate) generation: Expected,
     pub(crate) lock: Option<Box<dyn HeldLock>>,
     pub(crate) status: Arc<Mutex<Status>>,
@@ -202,8 +204,12 @@ impl Task {
 
     /// Writes the final state. A run whose journal has not begun needs none: this state has everything.
     async fn end(&mut self, state: &State) -> Result<(), Box<Diagnostic>> {
-        if self.writer.as_ref().is_some_and(|it| !it.drop_pending()) {
-            return self.begin(state).await;
+        let is_stored = self.has_stored(state);
+        let is_begun = self.writer.as_ref().is_some_and(|it| !it.drop_pending());
+        match (is_stored, is_begun) {
+            (true, _) => return Ok(()),
+            (false, true) => return self.begin(state).await,
+            (false, false) => {}
         }
         match self.encode(state)? {
             Some(encoded) => {
@@ -212,6 +218,22 @@ impl Task {
             }
             None => Ok(()),
         }
+    }
+
+    /// Returns true if the store has the content of this state, perhaps written in another form.
+    fn has_stored(&self, state: &State) -> bool {
+        let Some(stored) = &self.stored else { return false };
+        // The run may have read an object again without a difference, which is written in another form.
+        stored == state || {
+            let is_begun = self.writer.as_ref().is_some_and(|it| it.is_begun());
+            !is_begun && self.content(stored).is_some_and(|it| Some(it) == self.content(state))
+        }
+    }
+
+    /// The bytes of a state with the serial of the stored one. `None` if it cannot be encoded.
+    fn content(&self, state: &State) -> Option<Vec<u8>> {
+        let (serial, lineage) = (self.begin.serial, self.begin.lineage.clone());
+        StateFile { written_by: None, serial, lineage, state: state.clone() }.write().ok()
     }
 
     /// Encodes a state. `None` if the store has these bytes.
@@ -252,6 +274,7 @@ impl Task {
         self.begin.serial = serial;
         self.begin.digest = Some(digest);
         self.last_bytes = Some(bytes);
+        self.stored = None;
         Ok(())
     }
 

@@ -37,6 +37,9 @@ pub struct OpenedState {
     pub writer: Option<Arc<Writer>>,
     /// The stored state, and the run.
     pub begin: Begin,
+    /// The content of the stored state: a run that ends with the same content writes nothing. `None` if nothing is
+    /// stored where the run writes, or something else.
+    pub stored: Option<State>,
     /// The generation of the stored state.
     pub generation: Expected,
     /// The duration of the read.
@@ -62,13 +65,14 @@ impl Keeper {
         failpoints: Failpoints,
         runtime: &Handle,
     ) -> Keeper {
-        let OpenedState { store, writer, begin, generation, cost, lock } = opened;
+        let OpenedState { store, writer, begin, stored, generation, cost, lock } = opened;
         let status = Status::new(cost);
         let task = Task {
             store,
             writer: writer.clone(),
             failpoints: failpoints.clone(),
             begin,
+            stored,
             generation,
             lock,
             status: Arc::clone(&status),
@@ -92,7 +96,8 @@ impl Keeper {
         answer.unwrap_or_else(|| Err(ended()))
     }
 
-    /// Writes the final state, after the writes that the run ordered. [`Keeper::close`] ends the journal.
+    /// Writes the final state, after the writes that the run ordered, unless the stored state has the same content.
+    /// [`Keeper::close`] ends the journal.
     ///
     /// # Errors
     /// The state cannot be written. The journal then stays.
@@ -393,6 +398,11 @@ mod tests {
     impl Run {
         /// A run in which every change is due to be written if `folds_always` is set.
         fn new(store: Arc<dyn StateStore>, folds_always: bool) -> Run {
+            Run::after(store, folds_always, None)
+        }
+
+        /// A run that begins with what the store has, of which this is the content.
+        fn after(store: Arc<dyn StateStore>, folds_always: bool, before: Option<State>) -> Run {
             let journal = MemoryJournal::default();
             let begin = Begin { lineage: "l".to_owned(), ..Begin::default() };
             let always = [("MAYFLY_FOLD_ALWAYS".to_owned(), String::new())];
@@ -405,17 +415,19 @@ mod tests {
                 Vec::new(),
                 failpoints.clone(),
             );
+            let read = before.as_ref().and_then(|_| block_on(store.read()).expect("memory"));
             let opened = OpenedState {
+                generation: Expected::from(&read),
+                stored: before.clone(),
                 store,
                 writer: Some(Arc::new(writer)),
                 begin,
-                generation: Expected::Missing,
                 cost: Duration::ZERO,
                 lock: None,
             };
             let runtime = tokio::runtime::Builder::new_current_thread().build().expect("is made");
             let keeper = Keeper::new(opened, Arc::new(system), failpoints, runtime.handle());
-            Run { keeper, journal, state: State::default(), _runtime: runtime }
+            Run { keeper, journal, state: before.unwrap_or_default(), _runtime: runtime }
         }
 
         /// The answer of a provider: an instance is there.
@@ -467,6 +479,32 @@ mod tests {
         assert_eq!(stored(&store).expect("is written").state, run.state);
         block_on(run.keeper.close()).expect("the task lives");
         assert!(run.journal.read().expect("memory").is_none(), "the journal has ended");
+    }
+
+    #[test]
+    fn run_without_changes_writes_nothing() {
+        let store = MemoryStore::default();
+        let mut first = Run::new(Arc::new(store.clone()), false);
+        first.answer(0).expect("is taken down");
+        block_on(first.keeper.write(&first.state)).expect("memory");
+        block_on(first.keeper.close()).expect("the task lives");
+        let before = stored(&store).expect("is written");
+        let bytes = || block_on(store.read()).expect("memory").expect("is there").bytes;
+        let written = bytes();
+
+        // An object that was read again is recorded, and is the same.
+        let mut second = Run::after(Arc::new(store.clone()), false, Some(before.state.clone()));
+        second.answer(0).expect("is taken down");
+        block_on(second.keeper.durable()).expect("memory");
+        block_on(second.keeper.write(&second.state)).expect("memory");
+        block_on(second.keeper.close()).expect("the task lives");
+        assert_eq!(bytes(), written);
+        assert!(second.journal.read().expect("memory").is_none(), "the journal has ended");
+
+        let mut third = Run::after(Arc::new(store.clone()), false, Some(before.state));
+        third.answer(1).expect("is taken down");
+        block_on(third.keeper.write(&third.state)).expect("memory");
+        assert_ne!(bytes(), written);
     }
 
     #[test]

@@ -159,6 +159,7 @@ impl World {
         let store_of_journal = Arc::new(journal.clone());
         let writer = Writer::new(store_of_journal, begin.clone(), Vec::new(), failpoints.clone());
         let opened = OpenedState {
+            stored: None,
             store,
             writer: Some(Arc::new(writer)),
             begin,

@@ -66,6 +66,8 @@ pub struct OpenState {
     generation: Expected,
     /// The digest of the bytes that were read. `None` if there was no state.
     digest: Option<String>,
+    /// True if the run writes another file than the one that was read.
+    writes_elsewhere: bool,
     /// The duration of the read.
     cost: Duration,
     lock: Option<Box<dyn HeldLock>>,
@@ -247,6 +249,7 @@ fn read(
         store,
         generation,
         digest: snapshot.map(|it| digest(&it.bytes)),
+        writes_elsewhere: paths.read != paths.write,
         cost: begun.elapsed(),
         lock,
         writer: None,
@@ -467,6 +470,7 @@ impl OpenState {
     pub fn keeper(self, session: &Session, purpose: Purpose) -> Keeper {
         let opened = OpenedState {
             begin: self.begin(session, purpose),
+            stored: (self.digest.is_some() && !self.writes_elsewhere).then_some(self.file.state),
             store: self.store,
             writer: self.writer,
             generation: self.generation,
