@@ -143,6 +143,28 @@ pub(crate) enum Command {
     Lsp(LspArgs),
     /// Release the lock on the state that a crashed command left behind.
     ForceUnlock(ForceUnlockArgs),
+    /// A command for Terraform Enterprise (v1), which no longer exists. This command is no longer supported.
+    #[command(hide = true)]
+    Push(RemovedPushArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct RemovedPushArgs {
+    /// Ignored, except for -no-color and -help.
+    #[arg(hide = true, allow_hyphen_values = true, trailing_var_arg = true)]
+    pub(crate) ignored: Vec<OsString>,
+}
+
+impl RemovedPushArgs {
+    /// The style of the output.
+    pub(crate) fn view(&self) -> ViewArgs {
+        ViewArgs { no_color: self.has("--no-color"), ..ViewArgs::default() }
+    }
+
+    /// Returns true if one of the ignored words is this flag.
+    pub(crate) fn has(&self, flag: &str) -> bool {
+        self.ignored.iter().any(|it| it == flag)
+    }
 }
 
 #[derive(Args)]

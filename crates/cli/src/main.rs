@@ -209,7 +209,9 @@ fn dispatch(
             it.is_destroy = true;
             operation::apply_command(&session, &it, flags)
         }
-        Command::Refresh(it) => operation::apply_command(&session, &it.into_apply(), flags),
+        Command::Refresh(it) => it
+            .check(&session)
+            .and_then(|()| operation::apply_command(&session, &it.into_apply(), flags)),
         Command::Test(it) => commands::test::run(&session, &it, flags),
         Command::Console(it) => commands::console::run(&session, &it, &flags),
         Command::Import(it) => commands::import::run(&session, &it, flags),
@@ -230,6 +232,7 @@ fn dispatch(
         Command::Version(it) => commands::version::run(&session, &it),
         Command::Lsp(_) => return commands::lsp::run(session),
         Command::ForceUnlock(it) => commands::force_unlock::run(&session, &it),
+        Command::Push(it) => commands::push(&session, &it),
         Command::Completion(it) => commands::completion::run(&session, &it),
         Command::Explain(it) => commands::explain::run(&session, &it, flags),
     };

@@ -41,7 +41,7 @@ pub(crate) fn plan_command(
     args: &PlanArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
-    let goal = args.operation.goal(session)?;
+    let goal = args.operation.goal(session, false)?;
     refuse_mode_with_since(args)?;
     signals::listen(session);
     session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");

@@ -14,6 +14,9 @@ use crate::{
 /// The flags that determine the goal of a plan, as the user gives them.
 #[derive(Clone, Debug)]
 pub struct GoalFlags {
+    /// True if the command has a goal that the flags do not change, such as that of a saved plan. The flags are only
+    /// checked, and `replace` without regard to the mode.
+    pub has_own_goal: bool,
     /// True if all objects are planned for destruction (`-destroy`).
     pub destroy: bool,
     /// True if only the state is updated (`-refresh-only`).
@@ -35,6 +38,7 @@ pub struct GoalFlags {
 impl Default for GoalFlags {
     fn default() -> GoalFlags {
         GoalFlags {
+            has_own_goal: false,
             destroy: false,
             refresh_only: false,
             refresh: true,
@@ -80,7 +84,8 @@ impl Goal {
             goal.excludes = problems.addresses(&flags.excludes, "exclude");
             goal.excludes.extend(problems.files(session, &flags.exclude_files));
         }
-        goal.replace = problems.replaced(&flags.replace, goal.mode);
+        let replace_mode = if flags.has_own_goal { PlanMode::Normal } else { goal.mode };
+        goal.replace = problems.replaced(&flags.replace, replace_mode);
         problems.end(goal)
     }
 }

@@ -95,6 +95,7 @@ impl Command {
             Command::Lsp(_) => Common::new(&ViewArgs::default()),
             Command::ForceUnlock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Completion(it) => Common::new(&it.view),
+            Command::Push(it) => Common::new(&it.view()),
             Command::Explain(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
         }
     }

@@ -51,12 +51,14 @@ impl OperationArgs {
         }
     }
 
-    /// The goal that the flags describe.
+    /// The goal that the flags describe. `is_saved` is true if the command applies a saved plan, which has its own
+    /// goal.
     ///
     /// # Errors
     /// The errors in the flags.
-    pub(crate) fn goal(&self, session: &Session) -> Result<Goal, Failure> {
+    pub(crate) fn goal(&self, session: &Session, is_saved: bool) -> Result<Goal, Failure> {
         let flags = GoalFlags {
+            has_own_goal: is_saved,
             destroy: self.destroy,
             refresh_only: self.refresh_only,
             refresh: self.refresh,

@@ -3,6 +3,10 @@
 use std::num::NonZero;
 
 use clap::{ArgAction, Args};
+use operations::{
+    goal::{Goal, GoalFlags},
+    session::{Failure, Session},
+};
 
 use super::{ApplyArgs, JsonArgs, OperationArgs, StateArgs, TargetArgs, VarArgs, ViewArgs};
 
@@ -19,6 +23,18 @@ pub(crate) struct RefreshArgs {
     pub(crate) parallelism: NonZero<usize>,
     #[command(flatten)]
     pub(crate) targets: TargetArgs,
+    /// No effect: a refresh has only one mode.
+    #[arg(long)]
+    pub(crate) destroy: bool,
+    /// No effect: a refresh has only one mode.
+    #[arg(long)]
+    pub(crate) refresh_only: bool,
+    /// No effect: a refresh always reads the objects.
+    #[arg(long, default_value_t = true, action = ArgAction::Set)]
+    pub(crate) refresh: bool,
+    /// No effect: a refresh replaces nothing.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) replace: Vec<String>,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
@@ -27,6 +43,22 @@ pub(crate) struct RefreshArgs {
 }
 
 impl RefreshArgs {
+    /// Checks the flags that have no effect, as OpenTofu does.
+    ///
+    /// # Errors
+    /// The errors in these flags.
+    pub(crate) fn check(&self, session: &Session) -> Result<(), Failure> {
+        let flags = GoalFlags {
+            has_own_goal: true,
+            destroy: self.destroy,
+            refresh_only: self.refresh_only,
+            refresh: self.refresh,
+            replace: self.replace.clone(),
+            ..GoalFlags::default()
+        };
+        Goal::new(session, &flags).map(drop)
+    }
+
     /// The apply that the command stands for.
     pub(crate) fn into_apply(self) -> ApplyArgs {
         let operation = OperationArgs {

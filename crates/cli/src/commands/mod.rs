@@ -25,7 +25,10 @@ pub(crate) mod workspace;
 
 use std::io::Write;
 
-use crate::exit::Exit;
+use db::{Diagnostic, Summary};
+use operations::session::Failure;
+
+use crate::{args::RemovedPushArgs, exit::Exit, session::CommandSession};
 
 /// Runs one of the bundled providers as a plugin server for the parent process, which is another instance of this
 /// program.
@@ -56,6 +59,17 @@ fn print_lines(lines: &[String]) -> Exit {
         let _ = writeln!(std::io::stdout(), "{line}");
     }
     Exit::Success
+}
+
+/// Runs `push`, which only says that it is no longer supported.
+pub(crate) fn push(session: &CommandSession, args: &RemovedPushArgs) -> Result<Exit, Failure> {
+    if args.has("--help") || args.has("-h") {
+        session.ui.line("Usage: mayfly push\n\nThis command is no longer supported.");
+        return Ok(Exit::Success);
+    }
+    let detail = "This command was used to push configuration to Terraform Enterprise legacy (v1), which has now \
+                  reached end-of-life. To push configuration to a new cloud backend, use its REST API.";
+    Err(Diagnostic::new(Summary::UNSUPPORTED_PUSH, detail).into())
 }
 
 /// Reports that a resource which every command needs, such as the runtime, cannot be created.

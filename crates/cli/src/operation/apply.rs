@@ -104,7 +104,7 @@ fn goal_of(session: &CommandSession, args: &ApplyArgs) -> Result<Goal, Failure> 
         );
     }
     let destroy = flags.destroy || args.is_destroy;
-    OperationArgs { destroy, ..flags.clone() }.goal(session)
+    OperationArgs { destroy, ..flags.clone() }.goal(session, args.plan_file.is_some())
 }
 
 fn purpose_of(args: &ApplyArgs) -> store::Purpose {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{
     bench::Bench,
-    tofu::{programs, words},
+    tofu::{both_streams, programs, words},
 };
 
 const DEPRECATED: &str = r#"
@@ -210,4 +210,59 @@ fn init_locks_a_state_that_it_copies() {
     init(&["-lock-timeout=x"]).fails().shows(&["A duration is a number with a unit"]);
     init(&["-lock=false", "-lock-timeout=x"]).succeeds();
     assert!(bench.path("there").exists());
+}
+
+#[test]
+fn push_only_says_that_it_is_no_longer_supported() {
+    for program in programs() {
+        let bench = Bench::new();
+        let run = |arguments: &[&str]| program.run(&bench, ".", arguments);
+        for arguments in [&["push"][..], &["push", "directory", "-flag=1"]] {
+            let ended = run(arguments).fails();
+            let (out, err) = both_streams(&ended);
+            assert_eq!(out, "", "{}", program.name());
+            assert_eq!(
+                err,
+                "Error: Command \"mayfly push\" is no longer supported This command was used to push configuration to \
+                 Terraform Enterprise legacy (v1), which has now reached end-of-life. To push configuration to a new \
+                 cloud backend, use its REST API.",
+                "{}",
+                program.name()
+            );
+        }
+        run(&["push", "-help"]).succeeds().shows(&["no longer supported"]);
+    }
+}
+
+#[test]
+fn goal_flags_of_refresh_are_checked_and_have_no_effect() {
+    let config = "resource \"terraform_data\" \"a\" {}\noutput \"o\" {\n  value = 1\n}\n";
+    let accepted: &[&[&str]] = &[
+        &["-destroy"],
+        &["-refresh-only"],
+        &["-refresh=false"],
+        &["-replace=terraform_data.a"],
+        &["-destroy", "-replace=terraform_data.a"],
+    ];
+    let refused: &[(&[&str], &str)] = &[
+        (&["-destroy", "-refresh-only"], "Incompatible plan mode options"),
+        (&["-refresh-only", "-refresh=false"], "Incompatible refresh options"),
+        (&["-replace=module.m"], "Invalid force-replace address \"module.m\""),
+    ];
+    for program in programs() {
+        let bench = Bench::with_main(config);
+        let run = |arguments: &[&str]| program.run(&bench, ".", arguments);
+        run(&["init"]).succeeds();
+        run(&["apply", "-auto-approve"]).succeeds();
+        for flags in accepted {
+            run(&[&["refresh"], *flags].concat())
+                .succeeds()
+                .shows(&["Refreshing state...", "o = 1"]);
+            assert_eq!(bench.state(".")["resources"].as_array().map(Vec::len), Some(1));
+        }
+        for (flags, summary) in refused {
+            let ended = run(&[&["refresh"], *flags].concat()).fails();
+            ended.shows(&[&format!("Error: {summary}")]);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::{fs, io::Read};
 use crate::{
     bench::{Bench, Ended},
     search::Canaries,
+    tofu,
 };
 
 const MAIN: &str = r#"
@@ -350,4 +351,51 @@ fn plan_without_changes_is_saved_without_a_next_step() {
     planned.shows(&["No changes."]);
     planned.lacks(&["Saved the plan to", "apply \"plan.bin\""]);
     assert!(bench.path("plan.bin").exists());
+}
+
+/// A plan has its own goal: the flags of a goal are only checked.
+#[test]
+fn flags_beside_a_saved_plan_are_checked_and_have_no_effect() {
+    let config = "variable \"x\" {\n  default = \"d\"\n}\n\
+                  resource \"terraform_data\" \"a\" {\n  input = var.x\n}\n\
+                  resource \"terraform_data\" \"b\" {}\n";
+    let applied: &[&[&str]] = &[
+        &["-target=terraform_data.a"],
+        &["-target=terraform_data.none"],
+        &["-exclude=terraform_data.a"],
+        &["-replace=terraform_data.a"],
+        &["-destroy"],
+        &["-refresh-only"],
+        &["-refresh-only", "-replace=terraform_data.a"],
+        &["-refresh=false"],
+        &["-var=x=d"],
+        &["-auto-approve=false"],
+    ];
+    let refused: &[(&[&str], &str)] = &[
+        (&["-target=a.b.c.d"], "Invalid target \"a.b.c.d\""),
+        (&["-exclude=???"], "Invalid exclude \"???\""),
+        (&["-target=a.b", "-exclude=a.b"], "Invalid combination of arguments"),
+        (&["-replace=module.x"], "Invalid force-replace address \"module.x\""),
+        (&["-destroy", "-refresh-only"], "Incompatible plan mode options"),
+        (&["-refresh-only", "-refresh=false"], "Incompatible refresh options"),
+        (&["-var=none=1"], "Value for undeclared variable"),
+        (&["-var=x"], "Invalid -var option"),
+        (&["-var-file=none"], "Failed to read variables file"),
+    ];
+    for program in tofu::programs() {
+        let bench = Bench::with_main(config);
+        let run = |arguments: &[&str]| program.run(&bench, ".", arguments);
+        run(&["init"]).succeeds();
+        run(&["plan", "-out=p"]).succeeds();
+        let apply = |flags: &[&str]| run(&[&["apply"], flags, &["p"]].concat());
+        for (flags, summary) in refused {
+            apply(flags).fails().shows(&[&format!("Error: {summary}")]);
+            assert!(!bench.path("terraform.tfstate").exists(), "{} {flags:?}", program.name());
+        }
+        for flags in applied {
+            apply(flags).succeeds().shows(&["2 added, 0 changed, 0 destroyed."]);
+            fs::remove_file(bench.path("terraform.tfstate")).expect("is there");
+        }
+        run(&["destroy", "p"]).fails().shows(&["Destroy can't be called with a plan file"]);
+    }
 }

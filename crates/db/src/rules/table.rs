@@ -435,7 +435,9 @@ language::language! { rules
         UnreadableDirectory "unreadable-directory": UNREADABLE_DIRECTORY Error "Failed to read module directory";
         UnreadableFile "unreadable-file": UNREADABLE_FILE Error "Failed to read file";
         UnreadableInput "unreadable-input": UNREADABLE_INPUT Error "Failed to read input";
-        UnsupportedOption "unsupported-option": UNSUPPORTED_OPTION Error "Unsupported option";
+        UnsupportedOption "unsupported-option":
+            UNSUPPORTED_OPTION Error "Unsupported option",
+            UNSUPPORTED_PUSH Error "Command \"mayfly push\" is no longer supported";
         UnsupportedRaw "unsupported-raw": UNSUPPORTED_RAW Error "Unsupported value for raw output";
     }
 }

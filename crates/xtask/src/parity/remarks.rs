@@ -30,7 +30,7 @@ pub(super) const REMARKS: &[Remark] = &[
     on(&["watch"], &["*"], "plans again after every change of a file"),
     on(&["state adopt"], &["*"], "records the outcome of a creation that was never confirmed"),
     on(&["env show"], &["*"], "the same as `workspace show`"),
-    on(&["push"], &[], "a stub in OpenTofu: it only says that the command was removed"),
+    on(&["push"], &["*"], "only says that the command is no longer supported"),
     on(&["env", "workspace"], &["*"], "without a further word, the command only shows its help"),
     on(&["*"], &["retry-uncertain"], "creates an object again whose creation was never confirmed"),
     on(&["test"], &["junit-xml"], "a report in the JUnit format, as Terraform writes it"),
@@ -38,7 +38,7 @@ pub(super) const REMARKS: &[Remark] = &[
     on(
         &["refresh"],
         &["destroy", "refresh", "refresh-only", "replace"],
-        "OpenTofu accepts the flag and does not document it; a refresh has only one mode",
+        "checked and without effect, as in OpenTofu; a refresh has only one mode",
     ),
     on(
         &["*"],

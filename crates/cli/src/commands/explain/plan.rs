@@ -34,7 +34,7 @@ pub(super) fn of_directory(
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     let operation = args.operation();
-    let goal = operation.goal(session)?;
+    let goal = operation.goal(session, false)?;
     signals::listen(session);
     let open = store::open(session, &args.state_options(), store::Purpose::Plan)?;
     let files = TempFiles::new(session);

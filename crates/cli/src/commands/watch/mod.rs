@@ -128,7 +128,7 @@ pub(crate) fn run(
     args: WatchArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
-    let goal = args.operation.goal(session)?;
+    let goal = args.operation.goal(session, false)?;
     let mut watch = Watch::new(session, args, goal, flags)?;
     watch.begin();
     watch.run();
