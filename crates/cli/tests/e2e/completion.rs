@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::bench::Bench;
+use crate::{bench::Bench, console::Terminal};
 
 const MAIN: &str = r#"
 variable "name" {
@@ -127,4 +127,71 @@ fn install_autocomplete_changes_start_files_once() {
     bench.mayfly(".", ["-uninstall-autocomplete"]).succeeds();
     let text = fs::read_to_string(home.join(".bashrc")).expect("can be read");
     assert_eq!(text, "alias a=b\n");
+}
+
+/// A shell on a terminal, which loads the completion with its first line. `None` if the shell is not there.
+fn interactive(bench: &Bench, shell: &str, arguments: &[&str], setup: &str) -> Option<Terminal> {
+    let directory = Path::new(env!("CARGO_BIN_EXE_mayfly")).parent().expect("is in a directory");
+    let path = std::env::var("PATH").expect("is set");
+    let is_there = std::env::split_paths(&path).any(|it| it.join(shell).is_file());
+    if !is_there {
+        println!("skipped: {shell} is not installed");
+        return None;
+    }
+    let mut command = Command::new("setsid");
+    command
+        .args(["--ctty", shell])
+        .args(arguments)
+        .current_dir(bench.path("."))
+        .env_clear()
+        .env("PATH", format!("{}:{path}", directory.display()))
+        .env("HOME", bench.root().join("home"))
+        .env("TERM", "dumb")
+        .env("PS1", "ready> ")
+        .env("NO_COLOR", "1");
+    let Ok(mut terminal) = Terminal::of(command) else {
+        println!("skipped: no setsid, so {shell} gets no terminal");
+        return None;
+    };
+    terminal.press(&format!("{setup}; echo load''ed\r"), "loaded");
+    Some(terminal)
+}
+
+/// Completes a command, a flag and an address with the Tab key, and runs what the shell makes of the lines.
+fn complete_and_run(mut terminal: Terminal) {
+    terminal.press("mayfly vers\t\r", "Mayfly v");
+    terminal.press("mayfly version -js\t\r", "\"terraform_version\"");
+    terminal.press("mayfly state show terraform_data.o\t\r", "# terraform_data.one[\"a b\"]:");
+    terminal.press("mayfly plan -target=module\t\r", "No changes.");
+    terminal.press("exit\r", "");
+    terminal.end();
+}
+
+#[test]
+fn interactive_bash_completes_commands_flags_and_addresses() {
+    let bench = bench();
+    let setup = "source <(mayfly completion bash)";
+    let arguments = ["--norc", "--noprofile", "-i"];
+    let Some(mut terminal) = interactive(&bench, "bash", &arguments, setup) else { return };
+    terminal.press("mayfly pl\t", "mayfly plan ");
+    terminal.press("-det\t", "-detailed-exitcode ");
+    terminal.press("-target module.m.\t", "module.m.terraform_data.two ");
+    terminal.press("\x15", "");
+    complete_and_run(terminal);
+}
+
+#[test]
+fn interactive_zsh_completes_commands_flags_and_addresses() {
+    let bench = bench();
+    let setup = "autoload -Uz compinit; compinit -u -D; source <(mayfly completion zsh)";
+    let Some(terminal) = interactive(&bench, "zsh", &["-f", "-i"], setup) else { return };
+    complete_and_run(terminal);
+}
+
+#[test]
+fn interactive_fish_completes_commands_flags_and_addresses() {
+    let bench = bench();
+    let setup = "mayfly completion fish | source";
+    let Some(terminal) = interactive(&bench, "fish", &["--no-config", "-i"], setup) else { return };
+    complete_and_run(terminal);
 }

@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
-    io::{Read, Write},
+    io::{self, Read, Write},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
@@ -44,7 +44,7 @@ fn console_output_matches_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
-            std::io::stderr(),
+            io::stderr(),
             "skipped: console_output_matches_terraform, because terraform is not on PATH"
         );
         return;
@@ -67,7 +67,7 @@ fn console_output_matches_terraform() {
             (.., Some(reason)) => *allowed.entry(reason).or_default() += 1,
             (Given::Error(_), Given::Error(_), None) => {
                 worded += 1;
-                let _ = writeln!(std::io::stderr(), "{expression}\n  {theirs:?}\n  {ours:?}");
+                let _ = writeln!(io::stderr(), "{expression}\n  {theirs:?}\n  {ours:?}");
             }
             _ => {
                 wrong += &format!("{expression}\n  terraform {theirs:?}\n  mayfly    {ours:?}\n");
@@ -75,7 +75,7 @@ fn console_output_matches_terraform() {
         }
     }
     let _ = writeln!(
-        std::io::stderr(),
+        io::stderr(),
         "{} expressions; {worded} errors with another summary; allowed: {allowed:?}",
         expressions.len()
     );
@@ -215,6 +215,18 @@ impl Terminal {
     }
 
     pub(crate) fn run(bench: &Bench, arguments: &[&str]) -> Terminal {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
+        command
+            .args(arguments)
+            .current_dir(bench.path("."))
+            .env_clear()
+            .env("HOME", bench.root().join("home"))
+            .env("TERM", "xterm");
+        Terminal::of(command).expect("starts")
+    }
+
+    /// Starts a command on a new terminal.
+    pub(crate) fn of(mut command: Command) -> io::Result<Terminal> {
         let flags = pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY;
         let ours = pty::openpt(flags).expect("there are terminals");
         pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("can be used");
@@ -222,17 +234,9 @@ impl Terminal {
         let name = name.to_str().expect("is text");
         let theirs = OpenOptions::new().read(true).write(true).open(name).expect("opens");
         let stream = || Stdio::from(theirs.try_clone().expect("can be shared"));
-        let child = Command::new(env!("CARGO_BIN_EXE_mayfly"))
-            .args(arguments)
-            .current_dir(bench.path("."))
-            .env_clear()
-            .env("HOME", bench.root().join("home"))
-            .env("TERM", "xterm")
-            .stdin(stream())
-            .stdout(stream())
-            .stderr(stream())
-            .spawn()
-            .expect("starts");
+        let child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn()?;
+        // The command keeps copies, which would keep the terminal open after its end.
+        drop(command);
         let keys = File::from(ours);
         let screen = Arc::new(Mutex::new(Vec::new()));
         let (mut from, to) = (keys.try_clone().expect("can be shared"), Arc::clone(&screen));
@@ -242,7 +246,7 @@ impl Terminal {
                 to.lock().unwrap_or_else(PoisonError::into_inner).extend(&chunk[..read]);
             }
         });
-        Terminal { child, keys, screen, reader: Some(reader) }
+        Ok(Terminal { child, keys, screen, reader: Some(reader) })
     }
 
     fn shown(&self) -> String {
