@@ -107,6 +107,15 @@ const ABORT: Duration = Duration::from_secs(15);
 /// longer is useless.
 const NOTICE: Duration = Duration::from_secs(1);
 
+/// The time that a message has to appear before the next interrupt is handled.
+const PRINTED: Duration = Duration::from_millis(200);
+
+const FIRST: &str = "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may \
+                     occur.\nGracefully shutting down...\n\n";
+
+const SECOND: &str =
+    "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n";
+
 /// The parts of a running command that an interrupt reaches.
 struct RunningCommand {
     ui: Arc<Ui>,
@@ -128,14 +137,9 @@ impl RunningCommand {
         self.cancel.cancel();
         match count {
             1 if !is_working => {}
-            1 => self.ui.announce(
-                "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may \
-                 occur.\nGracefully shutting down...\n\n",
-            ),
+            1 => self.tell(|ui| ui.announce(FIRST)).await,
             2 => {
-                self.ui.print_error(
-                    "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
-                );
+                self.tell(|ui| ui.print_error(SECOND)).await;
                 tokio::time::sleep(NOTICE).await;
                 if self.cancel.is_heard() {
                     tokio::time::sleep(ABORT - NOTICE).await;
@@ -144,6 +148,14 @@ impl RunningCommand {
             }
             _ => self.end(),
         }
+    }
+
+    /// Prints a message on another thread, and waits for it only briefly: a stopped terminal blocks each thread that
+    /// prints, and the next interrupt must still end the process.
+    async fn tell(&self, print: fn(&Ui)) {
+        let ui = Arc::clone(&self.ui);
+        let printed = tokio::task::spawn_blocking(move || print(&ui));
+        let _ = tokio::time::timeout(PRINTED, printed).await;
     }
 
     /// Ends the process without destructors, which may be what hangs. Kills the plugins first, because they must not

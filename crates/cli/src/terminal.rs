@@ -79,12 +79,16 @@ pub(crate) fn leave_page_silently() {
     leave_alternate_screen();
 }
 
-/// Restores the terminal, if [`enter_page`] or [`remember`] saved its attributes.
+/// Restores the terminal, if [`enter_page`] or [`remember`] saved its attributes. Does not wait for a stopped terminal,
+/// which then stays on the alternate screen.
 pub(crate) fn restore() {
     if let Some(Saved { before, is_page }) = saved().take() {
         let _ = disable_raw_mode();
-        let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
-        if is_page {
+        let accepts_output = accepts_output();
+        // Flushing waits until the terminal has the output.
+        let action = if accepts_output { OptionalActions::Flush } else { OptionalActions::Now };
+        let _ = tcsetattr(io::stdin(), action, &before);
+        if is_page && accepts_output {
             leave_alternate_screen();
         }
     }

@@ -388,6 +388,31 @@ fn on_terminal(bench: &Bench, arguments: &[&str]) -> Option<(Child, File)> {
     }
 }
 
+#[test]
+fn second_interrupt_ends_a_command_whose_terminal_is_stopped() {
+    let bench = bench(
+        r#"
+resource "terraform_data" "loud" {
+  provisioner "local-exec" {
+    command = "touch started; while :; do echo 0123456789012345678901234567890123456789; done"
+  }
+}
+"#,
+    );
+    let arguments = ["apply", "-auto-approve"];
+    // Nothing reads from the terminal, so it is full soon, and each write blocks.
+    let Some((mut child, _terminal)) = on_terminal(&bench, &arguments) else { return };
+    until("the provisioner runs", || bench.path("started").exists());
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = Pid::from_child(&child);
+    for _ in 0..2 {
+        rustix::process::kill_process(pid, Signal::INT).expect("it runs");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    assert_eq!(ends(&mut child), Some(1));
+    assert_none_is_left(&bench, "after the second interrupt");
+}
+
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
