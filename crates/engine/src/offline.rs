@@ -382,13 +382,13 @@ impl<'a> ModuleScope<'a> {
         Some(child)
     }
 
-    /// Returns the instances of a call; `None` if they are not known.
-    fn instances_of(&self, call: &Entry) -> Option<Vec<Each>> {
+    /// Returns the instances of a call or a resource; `None` if they are not known.
+    pub(crate) fn instances_of(&self, call: &Entry) -> Option<Vec<Each>> {
         let value = |expr| {
             let value = self.evaluate(call, expr).ok()?.without_all_marks();
             (value.is_known() && !value.is_null()).then_some(value)
         };
-        match call.module_call().repetition {
+        match call.item.repetition() {
             Repetition::Single => Some(vec![Each::default()]),
             Repetition::Enabled(expr) => {
                 let is_enabled = value(expr)?.as_bool()?;

@@ -269,7 +269,17 @@ fn finish(
 ) -> PlanOutcome {
     let mode = options.mode;
     walk.validate_imports();
-    moves::validate(walk, moves);
+    match mode {
+        // As in OpenTofu, a destruction without a refresh compares no instances.
+        PlanMode::Destroy if options.refresh && !walk.state.previous().is_empty() => {
+            let targeting = walk.selection.as_ref().map(|it| it.targeting());
+            let selects = |it: &ResourceInstance| walk.selects(it);
+            let selects_modules = targeting.is_none_or(Targeting::is_exclusion);
+            let limits = moves::Limits { selects_modules, selects: &selects };
+            moves::validate_destruction(walk, moves, limits);
+        }
+        _ => moves::validate(walk, moves),
+    }
     walk.config.removals.validate(walk);
     let has_failed = walk.report.has_errors();
     // A destroy plan and a plan with errors do not expand everything. In any other plan, a declaration without

@@ -16,6 +16,7 @@
 //! it.
 //! **Invariant:** if the statements form a cycle, none is executed, and the plan has an error.
 
+mod declared;
 mod ends;
 mod execute;
 mod implied;
@@ -31,7 +32,10 @@ use hir::Program;
 use rustc_hash::FxHashMap;
 use state::State;
 
-pub(crate) use self::validate::validate;
+pub(crate) use self::{
+    declared::Limits,
+    validate::{validate, validate_destruction},
+};
 use self::{ends::Ends, execute::Mover, statement::Statement};
 
 /// The result of executing moves.

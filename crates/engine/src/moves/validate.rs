@@ -1,27 +1,42 @@
-//! Checks `moved` blocks against the instances that the plan found.
+//! Checks `moved` blocks against the declared instances.
 //!
 //! The analysis has checked the blocks of each module by themselves. Here are the rules that depend on keys, on
 //! several modules, or on implied moves.
 
-use addr::{ModuleInstance, SmolStr};
+use addr::ModuleInstance;
 use db::{Diagnostic, Related, Summary};
 use hir::Entry;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    graph::ModuleIx,
     moves::{
         Moves,
+        declared::{Declarations, Limits, OfPlan, OfValues, known_values},
         statement::{Endpoint, Statement},
     },
-    walk::{context::Walk, modules::ModuleRun},
+    offline::ModuleScope,
+    walk::context::Walk,
 };
 
-/// Reports the faults of `moved` blocks.
+/// Reports the faults of `moved` blocks, after a plan has found the declared instances.
 pub(crate) fn validate(walk: &Walk<'_>, moves: &Moves<'_>) {
-    let mut check = Check { walk, from: FxHashMap::default(), to: FxHashMap::default(), found: 0 };
+    validate_with(walk, moves, &OfPlan(walk));
+}
+
+/// Reports the faults of `moved` blocks in a destroy plan, within its limits.
+pub(crate) fn validate_destruction(walk: &Walk<'_>, moves: &Moves<'_>, limits: Limits<'_>) {
+    if !moves.declared.is_empty() {
+        let values = known_values(walk);
+        let root = ModuleScope::root(&values);
+        validate_with(walk, moves, &OfValues { root, limits });
+    }
+}
+
+fn validate_with(walk: &Walk<'_>, moves: &Moves<'_>, declarations: &dyn Declarations) {
+    let (from, to) = (FxHashMap::default(), FxHashMap::default());
+    let mut check = Check { walk, declarations, from, to, found: 0 };
     for statement in &moves.declared {
-        for outer in check.instances_of(statement.module.names()) {
+        for outer in declarations.instances_of(statement.module.names()) {
             check.statement(statement, &outer);
         }
     }
@@ -32,6 +47,7 @@ pub(crate) fn validate(walk: &Walk<'_>, moves: &Moves<'_>) {
 
 struct Check<'c, 'p> {
     walk: &'c Walk<'p>,
+    declarations: &'c dyn Declarations,
     /// The statements by the address that they move from, and by the one that they move to.
     from: FxHashMap<Endpoint, Other<'c>>,
     to: FxHashMap<Endpoint, Other<'c>>,
@@ -58,7 +74,7 @@ impl<'c> Check<'c, '_> {
             self.report(block, None, Diagnostic::new(Summary::REDUNDANT_MOVE, detail));
             return;
         }
-        if self.is_declared(&from) {
+        if self.declarations.declares(&from) {
             let detail = format!(
                 "This statement declares a move from {from}, but that {} is still declared.\n\nChange \
                  your configuration so that it will be declared as {to} instead.",
@@ -115,47 +131,5 @@ impl<'c> Check<'c, '_> {
         let Some(block) = statements.iter().find_map(|it| it.block) else { return };
         let other = statements.iter().skip(1).find_map(|it| it.block);
         self.report(block, other, Diagnostic::new(Summary::CYCLIC_MOVES, detail));
-    }
-
-    /// The declared instances of a module.
-    fn instances_of(&self, names: &[SmolStr]) -> Vec<ModuleInstance> {
-        let root = self.walk.modules.root();
-        let mut found: Vec<_> = root.into_iter().collect();
-        for name in names {
-            let inner = found.iter().filter_map(|it| it.children_of(name));
-            let inner: Vec<ModuleIx> =
-                inner.flat_map(|it| it.instances.values().copied().collect::<Vec<_>>()).collect();
-            found = inner.into_iter().map(|it| self.walk.modules.get(it)).collect();
-        }
-        found.iter().map(|it| it.address.clone()).collect()
-    }
-
-    fn module(&self, steps: &[addr::ModuleStep]) -> Option<std::rc::Rc<ModuleRun>> {
-        let mut module = self.walk.modules.root()?;
-        for step in steps {
-            let child = *module.children_of(&step.name)?.instances.get(&step.key)?;
-            module = self.walk.modules.get(child);
-        }
-        Some(module)
-    }
-
-    /// Returns true if the configuration still declares what an endpoint names.
-    fn is_declared(&self, end: &Endpoint) -> bool {
-        match end {
-            Endpoint::Module(steps) => self.module(steps).is_some(),
-            Endpoint::Call { caller, name } => {
-                self.module(caller).is_some_and(|it| it.template.calls.contains_key(name.as_str()))
-            }
-            Endpoint::Resource(it) => self
-                .module(it.module.steps())
-                .is_some_and(|module| module.template.resources.contains_key(&it.resource)),
-            Endpoint::Instance(it) => self.module(it.module.steps()).is_some_and(|module| {
-                let Some(node) = module.template.resources.get(&it.resource) else { return false };
-                // The expansion of a resource is the node before.
-                let nodes = [Some(*node), node.checked_sub(1)].into_iter().flatten();
-                let keys = nodes.filter_map(|node| self.walk.nodes.keys(module.node(node))).next();
-                keys.is_some_and(|keys| keys.contains(&it.key))
-            }),
-        }
     }
 }

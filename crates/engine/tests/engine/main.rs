@@ -18,6 +18,7 @@ mod journal;
 mod linear;
 mod modules;
 mod moved_blocks;
+mod moved_destruction;
 mod moves;
 mod network;
 mod plan;
