@@ -172,7 +172,10 @@ const RULES: &[Rule] = &[
             let found = seen.around.checks[0].validation.strings("diagnostics");
             let mut errors = found.iter().filter(|it| it.starts_with("error: ")).peekable();
             let is_all = errors.peek().is_some() && errors.all(|it| *it == inconsistent);
-            is_all && seen.around.reference.exit == 1
+            // Beside other errors, only this one needs the rule.
+            let is_it = found.contains(&inconsistent)
+                && seen.only(&["Inconsistent conditional result types"], &[]);
+            (is_all || is_it) && seen.around.reference.exit == 1
         },
     },
     Rule {
@@ -272,6 +275,7 @@ const RULES: &[Rule] = &[
                 || seen.difference.class.contains("output_changes.* only")
                 || seen.is("output_changes only reference")
                 || seen.difference.class.contains("state: outputs")
+                || seen.is("prior_state.values.outputs only reference")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
@@ -354,10 +358,16 @@ const RULES: &[Rule] = &[
             let is_met_in_apply = seen.around.command[0] == "apply"
                 && seen.difference.detail.starts_with("only reference")
                 && errors.all(|it| misuses.iter().any(|misuse| it.ends_with(misuse)));
+            let is_warning = seen.is_of("diagnostics")
+                && seen.difference.detail.starts_with("only reference")
+                && seen.difference.detail.contains("): warning: ");
             seen.invalid() == [false, false]
                 && is_later
                 && follows
-                && (seen.only(&[], &misuses) || is_met_in_apply || !seen.is_of("diagnostics"))
+                && (seen.only(&[], &misuses)
+                    || is_met_in_apply
+                    || is_warning
+                    || !seen.is_of("diagnostics"))
         },
     },
     Rule {
@@ -419,9 +429,10 @@ const RULES: &[Rule] = &[
                 && seen.around.mayfly.exit == 1
                 && (!seen.is_of("diagnostics") || seen.only(&[], &["Invalid index"]));
             // The normal plan of the reference also reads what `import` blocks name.
-            let is_import = seen.is_of("events")
-                && seen.is_written("import {")
+            let is_read = seen.is_of("events")
                 && seen.difference.detail.lines().all(|it| it.starts_with("only reference"));
+            let is_kept = seen.is("state: resources length");
+            let is_import = seen.is_written("import {") && (is_read || is_kept);
             seen.around.command[0] == "refresh"
                 && (is_import || is_of_outputs || is_of_checks || is_index || seen.run_fails())
         },
@@ -513,6 +524,17 @@ const RULES: &[Rule] = &[
             let is_cycle = seen.difference.detail.starts_with("only reference")
                 && seen.difference.detail.contains(": error: Cycle: ");
             seen.both_fail() && seen.is_of("diagnostics") && is_cycle
+        },
+    },
+    Rule {
+        name: "a cycle through an import ID",
+        applies: |seen| {
+            let Around { reference, mayfly, .. } = seen.around;
+            let is_cycle = |it: &&str| it.starts_with("error: Cycle: ");
+            seen.is_written("import {")
+                && reference.exit == 1
+                && mayfly.exit == 0
+                && reference.strings("diagnostics").iter().any(is_cycle)
         },
     },
     Rule {

@@ -1,5 +1,7 @@
 //! Rules about imports, moves, targets and commands that change the state.
 
+use serde_json::Value as Json;
+
 use crate::{
     compare::Difference,
     explained::{Around, Rule},
@@ -105,22 +107,17 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "a target without instances",
+        name: "a target that does not change",
         applies: |seen| {
             let Around { command, planned_by, reference, mayfly, .. } = seen.around;
-            let Difference { class, detail, .. } = seen.difference;
-            let is_target = |it: &String| it.starts_with("-target=");
-            // The reference announces more changes than it carries out.
-            let is_lost_event = seen.is_of("events")
-                && (detail.starts_with("only mayfly") && detail.contains("\"hook\":")
-                    || detail.contains("\"type\":\"change_summary\""));
-            let is_lost_object = class.contains("state: resources length")
-                || class.contains("state: resources.[].instances length")
-                || seen.is_of("effects") && detail.lines().all(|it| it.starts_with("only mayfly"));
-            command[0] == "apply"
-                && planned_by.iter().any(is_target)
-                && [reference, mayfly].iter().all(|it| it.exit == 0)
-                && (is_lost_event || is_lost_object || seen.is_of("text"))
+            // The reference carries out less than the plan, and less than Mayfly.
+            let applied = [reference, mayfly].map(|it| {
+                let destroyed = changes(it, "destroy", "Destroy complete!");
+                changes(it, "apply", "Apply complete!").or(destroyed)
+            });
+            let planned = changes(reference, "plan", "Plan: ").max(announced(mayfly));
+            let loses = applied[0].is_some() && (applied[0] < planned || applied[0] < applied[1]);
+            command[0] == "apply" && targets(planned_by) && reference.exit == 0 && loses
         },
     },
     Rule {
@@ -169,3 +166,27 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
 ];
+
+fn targets(command: &[String]) -> bool {
+    command.iter().any(|it| it.starts_with("-target="))
+}
+
+/// The number of changes that a summary counts, in JSON or in text. `None` if there is no summary.
+fn changes(of: &Observation, operation: &str, line: &str) -> Option<u64> {
+    let events = of.strings("events").into_iter();
+    let events = events.filter_map(|it| serde_json::from_str::<Json>(it).ok());
+    let of_json = events.filter(|it| it["changes"]["operation"] == operation).map(|it| {
+        let members = it["changes"].as_object().into_iter().flatten();
+        members.filter_map(|(_, count)| count.as_u64()).sum()
+    });
+    let texts = of.strings("text").into_iter().filter(|it| it.starts_with(line));
+    let of_text = texts.map(|it| it.split(' ').filter_map(|word| word.parse::<u64>().ok()).sum());
+    of_json.chain(of_text).last()
+}
+
+/// The number of changes in the JSON lines of an apply of a saved plan.
+fn announced(of: &Observation) -> Option<u64> {
+    let is_change = |it: &&str| it.contains("\"type\":\"planned_change\"");
+    let count = of.strings("events").into_iter().filter(is_change).count();
+    u64::try_from(count).ok().filter(|it| *it > 0)
+}
