@@ -1,11 +1,13 @@
-//! Kills the real executable, its providers, or both at random moments during applies, replacements and destroys.
-//! After each kill, checks that nothing was lost or created twice and that no process is left.
+//! Kills the real executable, its providers, or both at random moments during applies, replacements, imports,
+//! destroys and tests. After each kill, checks that nothing was lost or created twice and that no process is left.
 //!
 //! ```text
 //!   another configuration ─► apply or destroy ─► killed ─► plan: recovers the killed run ─► compared with the ledger
 //!        ▲                                                   └─ is killed, too, sometimes    of the remote system
 //!        └──────────── the remote system's objects resolve what is uncertain ◄──────────────────┘
 //! ```
+//!
+//! A killed test leaves files with its objects; they are compared with the ledger and destroyed (`testing.rs`).
 //!
 //! Start reading at [`Torture::run`]. The same seed produces the same configurations; the exact moment of a kill
 //! depends on the machine.
@@ -18,10 +20,11 @@
 )]
 
 mod strike;
+mod testing;
 mod world;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     path::Path,
     time::{Duration, Instant},
@@ -46,6 +49,10 @@ pub struct Report {
     pub applies: usize,
     /// The number of destroys among the killed runs.
     pub destroys: usize,
+    /// The number of tests among the killed runs.
+    pub tests: usize,
+    /// The number of objects that were removed from the state, to be imported again.
+    pub released: usize,
     /// The number of killed commands that were to recover from an earlier kill.
     pub recoveries: usize,
     /// The number of runs that recovered provider answers from a journal.
@@ -70,6 +77,8 @@ impl Report {
             (&mut self.too_late, other.too_late),
             (&mut self.applies, other.applies),
             (&mut self.destroys, other.destroys),
+            (&mut self.tests, other.tests),
+            (&mut self.released, other.released),
             (&mut self.recoveries, other.recoveries),
             (&mut self.taken_over, other.taken_over),
             (&mut self.adopted, other.adopted),
@@ -89,6 +98,7 @@ impl Report {
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
+            "tests": self.tests, "released": self.released,
             "kills": self.kills, "too_late": self.too_late, "applies": self.applies, "destroys": self.destroys,
             "recoveries": self.recoveries, "taken_over": self.taken_over, "adopted": self.adopted, "gone": self.gone,
             "made": self.made, "ways": self.ways, "longest_ms": self.longest.as_millis() as u64,
@@ -110,6 +120,8 @@ impl Report {
             too_late: count("too_late"),
             applies: count("applies"),
             destroys: count("destroys"),
+            tests: count("tests"),
+            released: count("released"),
             recoveries: count("recoveries"),
             taken_over: count("taken_over"),
             adopted: count("adopted"),
@@ -123,13 +135,13 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { kills, too_late, applies, destroys, recoveries, .. } = self;
+        let Report { kills, too_late, applies, destroys, tests, released, recoveries, .. } = self;
         let Report { taken_over, adopted, gone, made, .. } = self;
         write!(
             f,
-            "{kills} kills ({applies} of apply, {destroys} of destroy, {recoveries} of what \
-             recovers), {too_late} too late; {made} objects made, {taken_over} journals taken \
-             over, {} uncertain: {adopted} were there, {gone} were not; no process lived on for more than {} ms",
+            "{kills} kills ({applies} of apply, {destroys} of destroy, {tests} of test, {recoveries} of what \
+             recovers), {too_late} too late; {made} objects made, {released} to import again, \
+             {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not; no process lived on for more than {} ms",
             adopted + gone,
             self.longest.as_millis()
         )?;
@@ -147,6 +159,10 @@ pub struct Torture {
     versions: [usize; OBJECTS],
     /// True for each object whose address is `m1` instead of `s1`.
     is_moved: [bool; OBJECTS],
+    /// True for each object that the configuration has.
+    is_present: [bool; OBJECTS],
+    /// The names of the objects that are not in the state and that the configuration imports.
+    released: BTreeSet<String>,
     report: Report,
 }
 
@@ -160,6 +176,8 @@ impl Torture {
             usual: Duration::from_millis(500),
             versions: [0; OBJECTS],
             is_moved: [false; OBJECTS],
+            is_present: [false; OBJECTS],
+            released: BTreeSet::new(),
             report: Report::default(),
         }
     }
@@ -182,6 +200,9 @@ impl Torture {
 
     fn round(&mut self) -> Result<(), String> {
         self.edit()?;
+        if self.released.is_empty() && self.random.usize(..6) == 0 {
+            return self.test();
+        }
         let destroys = self.random.usize(..8) == 0;
         let arguments = if destroys { "destroy" } else { "apply" };
         if self.killed(&[arguments, "-auto-approve", "-input=false"])? {
@@ -193,7 +214,40 @@ impl Torture {
             self.report.recoveries += 1;
         }
         self.check()?;
-        if self.random.usize(..5) == 0 { self.settle() } else { Ok(()) }
+        if self.random.usize(..5) == 0 {
+            self.settle()?;
+            if self.random.bool() {
+                self.release()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes an object from the state. The next configurations import it.
+    fn release(&mut self) -> Result<(), String> {
+        let index = self.random.usize(..OBJECTS);
+        let name = self.name(index);
+        let state = self.world.state()?;
+        let of_address = state.keys().filter(|it| it.starts_with(&format!("s{index}-"))).count();
+        if !self.is_present[index] || of_address != 1 || state.get(&name) != Some(&1) {
+            return Ok(());
+        }
+        let address = format!("playground_secret.{}", self.label(index));
+        let ended = self.world.run(&["state", "rm", &address])?;
+        if ended.code != Some(0) {
+            return Err(format!("state rm {address}:\n{}", ended.printed));
+        }
+        self.released.insert(name);
+        self.report.released += 1;
+        Ok(())
+    }
+
+    fn name(&self, index: usize) -> String {
+        format!("s{index}-{}", self.versions[index])
+    }
+
+    fn label(&self, index: usize) -> String {
+        format!("{}{index}", if self.is_moved[index] { "m" } else { "s" })
     }
 
     /// Starts a command and kills it at a random moment. Returns false if it ended before the kill.
@@ -241,7 +295,7 @@ impl Torture {
         if ended.code != Some(0) && !ended.says_uncertain() {
             return Err(format!("plan failed:\n{}", ended.printed));
         }
-        self.world.compare(&ended)?;
+        self.world.compare(&ended, &self.released)?;
         self.resolve(&ended)
     }
 
@@ -272,25 +326,36 @@ impl Torture {
         }
         let planned = self.world.run(&["plan", "-input=false", "-detailed-exitcode"])?;
         match planned.code {
-            Some(0) => self.world.compare(&planned),
-            _ => Err(format!("not all was done:\n{}", planned.printed)),
+            // Everything is imported now.
+            Some(0) => self.released.clear(),
+            _ => return Err(format!("not all was done:\n{}", planned.printed)),
         }
+        self.world.compare(&planned, &self.released)
     }
 
     /// Writes another configuration: objects appear, disappear, move, change and are replaced in both orders.
     fn edit(&mut self) -> Result<(), String> {
+        let (ledger, state) = (self.world.ledger()?, self.world.state()?);
+        self.released.retain(|it| ledger.is_alive(it) && !state.contains_key(it));
         let mut text = String::from(HEAD);
         let mut earlier: Vec<String> = Vec::new();
         for index in 0..OBJECTS {
-            if self.random.usize(..5) == 0 {
+            let is_released = self.released.contains(&self.name(index));
+            if self.random.usize(..5) == 0 && !is_released {
                 self.versions[index] += 1;
             }
-            if self.random.usize(..4) == 0 {
+            self.is_present[index] = self.random.usize(..4) != 0 || is_released;
+            if !self.is_present[index] {
                 continue;
             }
             self.is_moved[index] ^= self.random.usize(..6) == 0;
             let (from, to) = if self.is_moved[index] { ("s", "m") } else { ("m", "s") };
-            let name = format!("s{index}-{}", self.versions[index]);
+            let name = self.name(index);
+            if is_released {
+                text += &format!(
+                    "import {{\n  to = playground_secret.{to}{index}\n  id = \"{name}\"\n}}\n"
+                );
+            }
             let description = match earlier.last() {
                 Some(other) if self.random.usize(..3) == 0 => {
                     format!("playground_secret.{other}.id")
@@ -298,7 +363,7 @@ impl Torture {
                 _ => format!("\"{}\"", self.random.usize(..1000)),
             };
             text += &format!(
-                "resource \"playground_secret\" \"{to}{index}\" {{\n  name             = \"{name}\"\n  \
+                "resource \"playground_secret\" \"{to}{index}\" {{\n  name             = \"${{var.prefix}}{name}\"\n  \
                  description      = {description}\n  value_wo         = \
                  ephemeral.playground_random.value.result\n  value_wo_version = {}\n  lifecycle {{\n    \
                  create_before_destroy = {}\n  }}\n}}\nmoved {{\n  from = playground_secret.{from}{index}\n  \
@@ -321,6 +386,7 @@ impl Torture {
 
 const HEAD: &str = "terraform {\n  required_providers {\n    playground = { source = \
                     \"registry.opentofu.org/mayfly/playground\" }\n  }\n}\n\
+                    variable \"prefix\" {\n  default = \"\"\n}\n\
                     ephemeral \"playground_random\" \"value\" {}\n";
 
 #[cfg(test)]

@@ -69,6 +69,24 @@ pub(crate) struct Deeds {
 }
 
 impl Deeds {
+    /// Returns true if the object with this name exists.
+    pub(crate) fn is_alive(&self, name: &str) -> bool {
+        self.alive.contains(name)
+    }
+
+    /// The names of the objects that tests created: `t-s1-0` or `u-s1-0`.
+    pub(crate) fn of_tests(&self) -> impl Iterator<Item = &str> {
+        self.alive.iter().map(String::as_str).filter(|it| is_of_test(it))
+    }
+
+    /// The name of an existing object that a test created for an address, and that the state does not have.
+    pub(crate) fn of_test(&self, address: &str, state: &BTreeMap<String, usize>) -> Option<String> {
+        let object = object_of(address)?;
+        let prefixes = ["t", "u"].map(|it| format!("{it}-{object}-"));
+        let mut of_it = self.of_tests().filter(|it| prefixes.iter().any(|of| it.starts_with(of)));
+        of_it.find(|it| !state.contains_key(*it)).map(str::to_owned)
+    }
+
     /// The name of an existing object of an address that the state does not have: `playground_secret.s1` and, after a
     /// move, `playground_secret.m1` create `s1-0`, `s1-1`, …
     pub(crate) fn of_address(
@@ -88,7 +106,32 @@ impl World {
     }
 
     pub(crate) fn write(&self, text: &str) -> Result<(), String> {
-        fs::write(self.folder.join("main.tf"), text).map_err(|error| error.to_string())
+        self.write_file("main.tf", text)
+    }
+
+    pub(crate) fn write_file(&self, name: &str, text: &str) -> Result<(), String> {
+        fs::write(self.folder.join(name), text).map_err(|error| error.to_string())
+    }
+
+    /// The names of the files with objects that tests left.
+    pub(crate) fn left_states(&self) -> Result<Vec<String>, String> {
+        let files = fs::read_dir(&self.folder).map_err(|error| error.to_string())?;
+        let names = files.flatten().filter_map(|it| it.file_name().into_string().ok());
+        let is_left = |it: &String| it.starts_with("errored_test") && it.ends_with(".tfstate");
+        let mut names: Vec<String> = names.filter(is_left).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Removes a state whose objects are destroyed, with the files beside it.
+    pub(crate) fn remove_state(&self, name: &str) -> Result<(), String> {
+        for ending in ["", ".backup", ".journal"] {
+            let path = self.folder.join(format!("{name}{ending}"));
+            if path.exists() {
+                fs::remove_file(path).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn has_journal(&self) -> bool {
@@ -241,7 +284,12 @@ impl World {
 
     /// The number of occurrences of each object's name in the state.
     pub(crate) fn state(&self) -> Result<BTreeMap<String, usize>, String> {
-        let path = self.folder.join("terraform.tfstate");
+        self.state_in("terraform.tfstate")
+    }
+
+    /// Like [`state`](World::state), for a state in another file.
+    pub(crate) fn state_in(&self, name: &str) -> Result<BTreeMap<String, usize>, String> {
+        let path = self.folder.join(name);
         if !path.exists() {
             return Ok(BTreeMap::new());
         }
@@ -262,18 +310,18 @@ impl World {
     }
 
     /// Compares the state with the ledger: each existing object is in the state exactly once, or is reported as
-    /// uncertain.
-    pub(crate) fn compare(&self, ended: &Ended) -> Result<(), String> {
+    /// uncertain. The `released` ones need not be in the state.
+    pub(crate) fn compare(&self, ended: &Ended, released: &BTreeSet<String>) -> Result<(), String> {
         let (ledger, state) = (self.ledger()?, self.state()?);
         let uncertain: BTreeSet<String> =
             ended.uncertain().iter().filter_map(|it| object_of(it)).collect();
-        for name in &ledger.alive {
+        for name in ledger.alive.iter().filter(|it| !is_of_test(it)) {
             let object = name.split_once('-').map_or(name.as_str(), |(object, _)| object);
             let is_uncertain = uncertain.contains(object);
             match state.get(name) {
                 Some(1) => {}
                 Some(times) => return Err(format!("{name} is in the state {times} times")),
-                None if is_uncertain => {}
+                None if is_uncertain || released.contains(name) => {}
                 None => {
                     return Err(format!(
                         "{name} is there, and neither in the state nor uncertain:\n{}",
@@ -284,6 +332,10 @@ impl World {
         }
         Ok(())
     }
+}
+
+fn is_of_test(name: &str) -> bool {
+    name.starts_with("t-") || name.starts_with("u-")
 }
 
 /// The beginning of the names of an address's objects: `s1` for `playground_secret.s1` and `playground_secret.m1`.
