@@ -139,8 +139,9 @@ impl fmt::Display for Report {
         let Report { taken_over, adopted, gone, made, .. } = self;
         write!(
             f,
-            "{kills} kills ({applies} of apply, {destroys} of destroy, {tests} of test, {recoveries} of what \
-             recovers), {too_late} too late; {made} objects made, {released} to import again, \
+            "{kills} kills ({applies} of apply, {destroys} of destroy, {tests} of test, \
+             {recoveries} of what recovers), {too_late} too late; {made} objects made, \
+             {released} to import again, \
              {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not; no process lived on for more than {} ms",
             adopted + gone,
             self.longest.as_millis()
