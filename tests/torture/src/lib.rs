@@ -142,7 +142,8 @@ impl fmt::Display for Report {
             "{kills} kills ({applies} of apply, {destroys} of destroy, {tests} of test, \
              {recoveries} of what recovers), {too_late} too late; {made} objects made, \
              {released} to import again, \
-             {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not; no process lived on for more than {} ms",
+             {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not; \
+             no process lived on for more than {} ms",
             adopted + gone,
             self.longest.as_millis()
         )?;
