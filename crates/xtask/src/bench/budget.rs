@@ -40,8 +40,12 @@ pub(crate) fn of(shape: Shape, step: Step, resources: usize) -> Budget {
         (Step::Validate, 1_000 | 5_000) if !is_builtin => bound(5.0, Some(150.0)),
         (Step::Validate | Step::ValidateAgain, 1_000) => bound(30.0, Some(150.0)),
         (Step::Validate | Step::ValidateAgain, 5_000) => bound(50.0, Some(150.0)),
-        (Step::Plan, 1_000) if is_builtin => bound(40.0, Some(200.0)),
-        (Step::Plan, 5_000) if is_builtin => bound(80.0, Some(200.0)),
+        (Step::Plan | Step::PlanTargets | Step::PlanMoved, 1_000) if is_builtin => {
+            bound(40.0, Some(200.0))
+        }
+        (Step::Plan | Step::PlanTargets | Step::PlanMoved, 5_000) if is_builtin => {
+            bound(80.0, Some(200.0))
+        }
         (Step::Apply, 1_000) if is_builtin => bound(10.0, None),
         (Step::Destroy, 1_000) if is_builtin => bound(15.0, None),
         (Step::Plan | Step::Apply, 1_000 | 5_000) => bound(5.0, Some(200.0)),

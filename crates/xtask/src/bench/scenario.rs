@@ -36,6 +36,10 @@ pub(crate) enum Step {
     /// A plan that creates all resources.
     Plan,
     Apply,
+    /// A plan with two targets.
+    PlanTargets,
+    /// A plan that moves all resources.
+    PlanMoved,
     /// A plan after the apply, without changes.
     PlanAgain,
     Destroy,
@@ -48,6 +52,8 @@ impl Step {
             Step::ValidateAgain => "validate, unchanged",
             Step::Plan => "plan",
             Step::Apply => "apply",
+            Step::PlanTargets => "plan, two targets",
+            Step::PlanMoved => "plan, all moved",
             Step::PlanAgain => "plan, no changes",
             Step::Destroy => "destroy",
         }
@@ -56,7 +62,16 @@ impl Step {
     fn arguments(self) -> &'static [&'static str] {
         match self {
             Step::Validate | Step::ValidateAgain => &["validate", "-no-color"],
-            Step::Plan | Step::PlanAgain => &["plan", "-no-color", "-input=false"],
+            Step::Plan | Step::PlanAgain | Step::PlanMoved => {
+                &["plan", "-no-color", "-input=false"]
+            }
+            Step::PlanTargets => &[
+                "plan",
+                "-no-color",
+                "-input=false",
+                "-target=terraform_data.item_0",
+                "-target=terraform_data.item_7",
+            ],
             Step::Apply => &["apply", "-no-color", "-input=false", "-auto-approve"],
             Step::Destroy => &["destroy", "-no-color", "-input=false", "-auto-approve"],
         }
@@ -90,6 +105,12 @@ impl Step {
             Step::Apply => {
                 says(&format!("Apply complete! Resources: {n} added, 0 changed, 0 destroyed."))?;
                 assert_state(&workload.state(), n, outputs)
+            }
+            Step::PlanTargets => says("Plan: 2 to add, 0 to change, 0 to destroy."),
+            Step::PlanMoved => {
+                let moved = run.stdout.lines().filter(|it| it.contains(" has moved to ")).count();
+                ensure!(moved == n, "{moved} resources are moved, not {n}");
+                says("Plan: 0 to add, 0 to change, 0 to destroy.")
             }
             Step::PlanAgain => says("No changes."),
             Step::Destroy => {
@@ -189,9 +210,16 @@ fn scenario(shapes: Vec<Shape>, size: usize, is_growth: bool, options: &Options)
 fn steps_of(shape: Shape, size: usize, is_growth: bool) -> Vec<Step> {
     let steps: &[Step] = match (shape, size) {
         _ if is_growth || shape.is_variant() => &[Step::Validate, Step::Plan],
-        (Shape::Flat, ..=1_000) => {
-            &[Step::Validate, Step::Plan, Step::Apply, Step::PlanAgain, Step::Destroy]
-        }
+        (Shape::Flat, ..=1_000) => &[
+            Step::Validate,
+            Step::Plan,
+            Step::PlanTargets,
+            Step::Apply,
+            Step::PlanAgain,
+            Step::Destroy,
+        ],
+        (Shape::Flat, _) => &[Step::Validate, Step::Plan, Step::PlanTargets],
+        (Shape::Moves, _) => &[Step::Plan, Step::PlanMoved],
         (Shape::Plugin, _) => &[Step::Plan, Step::Apply, Step::Destroy],
         (Shape::Modules | Shape::ForEach, ..=1_000) => {
             &[Step::Validate, Step::Plan, Step::Apply, Step::Destroy]
@@ -327,6 +355,9 @@ fn take_turn(contender: &mut Contender<'_>) -> Result<()> {
         if *step == Step::ValidateAgain {
             // Fills the cache.
             contender.run(0, step.arguments())?;
+        }
+        if *step == Step::PlanMoved {
+            contender.workload.write_earlier_state()?;
         }
         let run = contender.step(*step)?;
         if let Err(error) = step.assert(&run, part.shape, &contender.workload) {

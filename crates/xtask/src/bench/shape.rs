@@ -4,7 +4,7 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::workload::{Kind, Workload};
+use super::workload::{EARLIER, Kind, Workload, item};
 
 /// The number of instances for each module call and each `for_each`.
 const GROUP: usize = 100;
@@ -27,6 +27,10 @@ pub(crate) enum Shape {
     Types,
     /// Nested and `dynamic` blocks, over the same plugin.
     Blocks,
+    /// [`Shape::Flat`] with a precondition and a postcondition for each resource.
+    Conditions,
+    /// [`Shape::Flat`] with a `moved` block for each resource.
+    Moves,
     /// [`Shape::Flat`] with one reference to an undeclared local value.
     OneError,
     /// [`Shape::Flat`] with one expression that would fail if it were evaluated, which editors show as a hint.
@@ -36,13 +40,15 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    pub(crate) const ALL: [Shape; 9] = [
+    pub(crate) const ALL: [Shape; 11] = [
         Shape::Flat,
         Shape::OneError,
         Shape::OneHint,
         Shape::OneOverride,
         Shape::Modules,
         Shape::ForEach,
+        Shape::Conditions,
+        Shape::Moves,
         Shape::Plugin,
         Shape::Types,
         Shape::Blocks,
@@ -57,6 +63,8 @@ impl Shape {
             Shape::ForEach => ", for_each",
             Shape::Types => ", 40 types over a plugin",
             Shape::Blocks => ", nested blocks over a plugin",
+            Shape::Conditions => ", conditions",
+            Shape::Moves => ", moves",
             Shape::OneError => ", one error",
             Shape::OneHint => ", one hint",
             Shape::OneOverride => ", one override file",
@@ -94,6 +102,8 @@ impl Shape {
         match self {
             Shape::Flat | Shape::Plugin | Shape::Types => {}
             Shape::Blocks => in_each_part(&workload, nested_blocks)?,
+            Shape::Conditions => in_each_part(&workload, conditions)?,
+            Shape::Moves => in_each_part(&workload, moves)?,
             Shape::Modules => in_modules(&workload)?,
             Shape::ForEach => in_each_part(&workload, for_each)?,
             Shape::OneError => edit(&workload, |it| {
@@ -209,6 +219,32 @@ output "item_{block}" {{
 }}
 "#
     )
+}
+
+/// Adds conditions to the resources.
+fn conditions(first: usize, last: usize) -> String {
+    let with_conditions = |index: usize| {
+        let conditions = format!(
+            "  input = local.text_{index}\n\n  lifecycle {{\n    precondition {{\n      \
+             condition     = length(local.name_{index}) > 3\n      error_message = \"The name is too short.\"\n    \
+             }}\n    postcondition {{\n      condition     = self.input != local.name_{index}\n      \
+             error_message = \"The text is the name.\"\n    }}\n  }}\n"
+        );
+        let input = format!("  input = local.text_{index}\n");
+        item(Kind::Builtin, index).replace(&input, &conditions)
+    };
+    (first..last).map(with_conditions).collect()
+}
+
+/// Adds a move from an earlier name to each resource.
+fn moves(first: usize, last: usize) -> String {
+    let with_move = |index: usize| {
+        let text = item(Kind::Builtin, index);
+        format!(
+            "{text}moved {{\n  from = terraform_data.{EARLIER}{index}\n  to   = terraform_data.item_{index}\n}}\n\n"
+        )
+    };
+    (first..last).map(with_move).collect()
 }
 
 /// Returns the resource type of an item in [`Shape::Types`].

@@ -7,8 +7,12 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use serde_json::json;
 
 use super::shape::type_of;
+
+/// The beginning of the names that the resources had before they were moved.
+pub(crate) const EARLIER: &str = "earlier_";
 
 /// The default number of resources per file.
 const PER_FILE: usize = 100;
@@ -119,6 +123,37 @@ impl Workload {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.folder.join("terraform.tfstate")
+    }
+
+    /// Writes the state that an apply would have left, with the names that the resources had before they were moved.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub(crate) fn write_earlier_state(&self) -> Result<()> {
+        let text = |index: usize| {
+            let name = format!("fleet-{index}");
+            format!("{name} of {}", name.len()).to_uppercase()
+        };
+        let value = |index: usize| json!({ "value": text(index), "type": "string" });
+        let resource = |index: usize| {
+            let attributes = json!({
+                "id": format!("id-{index}"), "input": value(index), "output": value(index),
+                "triggers_replace": null,
+            });
+            json!({
+                "mode": "managed", "type": "terraform_data", "name": format!("{EARLIER}{index}"),
+                "provider": "provider[\"terraform.io/builtin/terraform\"]",
+                "instances": [{ "schema_version": 0, "attributes": attributes }],
+            })
+        };
+        let outputs = (0..self.resources).map(|index| (format!("item_{index}"), value(index)));
+        let state = json!({
+            "version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "bench",
+            "outputs": outputs.collect::<serde_json::Map<_, _>>(),
+            "resources": (0..self.resources).map(resource).collect::<Vec<_>>(),
+            "check_results": null,
+        });
+        Ok(fs::write(self.state(), state.to_string())?)
     }
 
     /// Removes the files of earlier runs: the state, and the playground's store.
