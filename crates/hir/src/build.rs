@@ -153,7 +153,9 @@ fn replace(
         ItemName::Resource(resource) => {
             let local_name = provider_local_name(new.kind.as_resource()?);
             let sources = module.provider_sources.entry(local_name.into());
-            sources.or_insert_with_key(|name| required_providers(db, directory).source(name));
+            let source =
+                sources.or_insert_with_key(|name| required_providers(db, directory).source(name));
+            module.requirements.entry(source.clone()).or_default();
             module.resources.get_mut(resource)?
         }
         // These items have effects in several parts of the program.
@@ -280,6 +282,7 @@ impl<'db> Build<'db> {
             assertions: None,
             others: self.others(directory),
             provider_sources: BTreeMap::new(),
+            requirements: module_requirements(self.db, directory),
             configuration_aliases: BTreeMap::new(),
         };
         for (local_name, (entry, _)) in &required.declared {
@@ -415,6 +418,11 @@ pub fn module_requirements(
     let named = module_outline(db, directory).map(|it| it.providers.clone());
     for local_name in named.unwrap_or_else(|| named_providers(db, directory)) {
         requirements.entry(required.source(&local_name)).or_default();
+    }
+    for (_, key) in names_of_kind(db, directory, NameKind::Provider) {
+        let Some(config) = item(db, key).kind.as_provider() else { continue };
+        let versions = requirements.entry(required.source(&config.local_name)).or_default();
+        versions.extend(config.version.clone());
     }
     requirements
 }

@@ -402,6 +402,8 @@ pub struct ProviderConfig {
     pub for_each: Option<ExprId>,
     /// True if the block has the deprecated argument `version`.
     pub has_version: bool,
+    /// The value of `version`, unparsed. `None` if it is missing or no literal.
+    pub version: Option<Str>,
     /// The body that the provider's schema describes.
     pub body: Body,
 }

@@ -113,6 +113,9 @@ pub struct Module {
     pub others: Vec<Entry>,
     /// The source of each local provider name, declared or implied.
     pub provider_sources: BTreeMap<Str, ProviderSource>,
+    /// The providers that the module needs without those of the modules that it calls, each with its version
+    /// constraints, unparsed.
+    pub requirements: BTreeMap<ProviderSource, Vec<Str>>,
     /// The aliases that the caller must pass (`configuration_aliases`), by local name.
     pub configuration_aliases: BTreeMap<Str, Vec<Str>>,
 }

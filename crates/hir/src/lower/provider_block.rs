@@ -43,17 +43,17 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     }
     let version = reader.attr("version");
     let has_version = version.is_some();
-    if let Some(version) = version {
+    let version = version.and_then(|version| {
         ctx.problem(Problem::new(
             Summary::PROVIDER_VERSION,
             version.syntax().text_range(),
             "Move the version constraint into the required_providers block of the terraform block.",
         ));
-        let value = version.value().map(|it| it.syntax().text_range());
-        if let (Some(text), Some(value)) = (body::literal_text(ctx, Some(version)), value) {
-            super::terraform::constraint(ctx, &text, value);
-        }
-    }
+        let range = version.value()?.syntax().text_range();
+        let text = body::literal_text(ctx, Some(version))?;
+        super::terraform::constraint(ctx, &text, range);
+        Some(text)
+    });
     let for_each = reader
         .attr("for_each")
         .map(|attr| ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &attr)));
@@ -79,6 +79,7 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
         alias,
         for_each,
         has_version,
+        version,
         body,
     })))
 }

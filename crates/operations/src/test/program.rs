@@ -121,7 +121,14 @@ impl<'a> RunProgram<'a> {
             None => {
                 let for_each = from.mock.as_ref().and_then(|it| it.for_each);
                 let body = Body::default();
-                ProviderConfig { local_name, alias, for_each, has_version: false, body }
+                ProviderConfig {
+                    local_name,
+                    alias,
+                    for_each,
+                    has_version: false,
+                    version: None,
+                    body,
+                }
             }
         };
         // Of a mock, only its instances are evaluated together with the module.

@@ -17,7 +17,10 @@ use values::{Str, Type, Value};
 
 use crate::{
     Schemas, json,
-    plan::configuration::{expression::Expressions, providers::Place},
+    plan::configuration::{
+        expression::Expressions,
+        providers::{Configurations, Place},
+    },
 };
 
 /// The defaults of the root module's variables, without those of ephemeral variables.
@@ -37,18 +40,20 @@ fn default(entry: &Entry) -> Option<Value> {
 
 /// The document.
 pub(super) fn configuration(program: &Program, schemas: Schemas<'_>) -> Json {
-    document(&Place::root(program, schemas))
+    document(Place::root(program, schemas))
 }
 
 /// The document for one module, as if it were the root module.
 pub(super) fn single_module(program: &Program, calls: &[Arc<Item>]) -> Json {
-    document(&Place::single(program, calls))
+    document(Place::single(program, calls))
 }
 
-fn document(root: &Place<'_>) -> Json {
+fn document(root: Place<'_>) -> Json {
+    let configurations = Configurations::of(&root);
+    let root = root.with_inherited(&configurations);
     json::object([
-        ("provider_config", some(providers::configurations(root))),
-        ("root_module", Some(module(root))),
+        ("provider_config", some(configurations.json())),
+        ("root_module", Some(module(&root))),
     ])
 }
 
