@@ -314,7 +314,8 @@ fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
     tamper(&mut file);
     fs::write(bench.path("c/p"), file.write().expect("can be written")).expect("is written");
     bench.mayfly("c", ["apply", "p"]).fails().shows(parts);
-    bench.mayfly("c", ["show", "-json", "p"]).end();
+    let shown = bench.mayfly("c", ["show", "-json", "p"]).end();
+    assert!(shown.code >= 0, "ended by a signal: {}", shown.err);
     assert!(!bench.path("c/terraform.tfstate").exists(), "nothing was applied");
 }
 
@@ -426,4 +427,69 @@ fn planned_declarations_decide_the_environment_of_children() {
     let seen = String::from_utf8(bench.read("c/seen")).expect("text");
     assert!(!seen.contains("kanarek"), "{seen}");
     assert!(seen.contains("TF_VAR_other=inherited"), "{seen}");
+}
+
+const PROVIDERS: &str = r#"
+terraform {
+  required_providers {
+    playground = {
+      source  = "mayfly/playground"
+      version = ">= 0.0.1, < 9.0.0"
+    }
+  }
+}
+provider "playground" {
+  alias = "b"
+}
+resource "playground_parameter" "a" {
+  name  = "a"
+  type  = "String"
+  value = "x"
+}
+module "m" {
+  source    = "./m"
+  providers = { playground = playground.b }
+}
+"#;
+
+const PROVIDERS_OF_A_CALL: &str = r#"
+terraform {
+  required_providers {
+    playground = {
+      source  = "mayfly/playground"
+      version = "> 0.0.0"
+    }
+  }
+}
+resource "playground_parameter" "c" {
+  name  = "c"
+  type  = "String"
+  value = "x"
+}
+"#;
+
+#[test]
+fn configurations_of_providers_have_the_constraints_of_their_modules() {
+    let bench = Bench::with_main(PROVIDERS);
+    bench.write("m/main.tf", PROVIDERS_OF_A_CALL);
+    bench.mayfly(".", ["init"]).succeeds();
+    let shown = bench.mayfly(".", ["show", "-json", "-config"]).succeeds().out;
+    let shown: serde_json::Value = serde_json::from_str(&shown).expect("is JSON");
+    let source = "registry.opentofu.org/mayfly/playground";
+    let constraint = ">= 0.0.1, < 9.0.0";
+    // A configuration that the caller passes is not listed again for the called module.
+    assert_eq!(
+        shown["provider_config"],
+        serde_json::json!({
+            "playground": {
+                "name": "playground", "full_name": source, "version_constraint": constraint,
+            },
+            "playground.b": {
+                "name": "playground", "full_name": source, "alias": "b",
+                "version_constraint": constraint,
+            },
+        })
+    );
+    let called = &shown["root_module"]["module_calls"]["m"]["module"]["resources"][0];
+    assert_eq!(called["provider_config_key"], "playground.b");
 }

@@ -169,7 +169,7 @@ fn call(place: &Place<'_>, entry: &Entry, id: ModuleId) -> Json {
         ("expressions", some(inputs.collect())),
         ("count_expression", count),
         ("for_each_expression", for_each),
-        ("module", Some(module(&place.inside(entry, id)))),
+        ("module", place.inside(entry, id).map(|it| module(&it))),
         ("version_constraint", version.map(|it| Json::from(&*it))),
         ("depends_on", depends_on(&call.depends_on)),
     ])

@@ -19,6 +19,8 @@ pub(super) struct Place<'a> {
     /// The schemas. The program of a saved configuration was built without them.
     schemas: Schemas<'a>,
     id: ModuleId,
+    /// The modules around this one.
+    around: Vec<ModuleId>,
     /// The module calls, if only the declarations of this module are shown.
     single: Option<&'a [Arc<Item>]>,
     /// The static address of the module. `None` for the root module.
@@ -30,7 +32,15 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     pub(super) fn root(program: &'a Program, schemas: Schemas<'a>) -> Place<'a> {
         let id = program.root().id;
-        Place { program, schemas, id, single: None, address: None, inherited: Arc::default() }
+        Place {
+            program,
+            schemas,
+            id,
+            around: Vec::new(),
+            single: None,
+            address: None,
+            inherited: Arc::default(),
+        }
     }
 
     /// The root module alone.
@@ -56,11 +66,17 @@ impl<'a> Place<'a> {
         if self.single.is_some() { None } else { part() }
     }
 
-    /// The module of a call.
-    pub(super) fn inside(&self, call: &Entry, id: ModuleId) -> Place<'a> {
+    /// The module of a call. `None` if the call leads back to a module around it, which is an error in a configuration,
+    /// but may be written in a plan file.
+    pub(super) fn inside(&self, call: &Entry, id: ModuleId) -> Option<Place<'a>> {
+        let mut around = self.around.clone();
+        around.push(self.id);
+        if around.contains(&id) {
+            return None;
+        }
         let outer = self.address.as_ref().map(|it| format!("{it}.")).unwrap_or_default();
         let address = Some(format!("{outer}module.{}", call.module_call().name));
-        Place { id, address, inherited: Arc::clone(&self.inherited), ..*self }
+        Some(Place { id, around, address, inherited: Arc::clone(&self.inherited), ..*self })
     }
 
     pub(super) fn module(&self) -> &'a Module {
@@ -160,7 +176,7 @@ impl Configurations {
             }
         }
         for (call, id) in module.calls.values().filter(|_| place.single.is_none()) {
-            let called = place.inside(call, *id);
+            let Some(called) = place.inside(call, *id) else { continue };
             self.passed(place, call, &called);
             self.collect(&called, Some(place));
         }
