@@ -275,6 +275,7 @@ const RULES: &[Rule] = &[
                 || seen.difference.class.contains("output_changes.* only")
                 || seen.is("output_changes only reference")
                 || seen.difference.class.contains("state: outputs")
+                || seen.difference.class.contains("state: check_results")
                 || seen.is("prior_state.values.outputs only reference")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             // The values on the command line may be the reason for the failure.
@@ -514,7 +515,9 @@ const RULES: &[Rule] = &[
     Rule {
         name: "`create_before_destroy` in the state",
         applies: |seen| {
-            seen.is(".create_before_destroy only mayfly")
+            // Before a destruction, the reference plans the whole configuration.
+            let is_planned = seen.destroys() && seen.is(".create_before_destroy only reference");
+            (seen.is(".create_before_destroy only mayfly") || is_planned)
                 && seen.is_written("create_before_destroy = true")
         },
     },

@@ -209,7 +209,16 @@ fn headlines(raw: &Raw, names: &Names) -> Vec<String> {
         "  # ",
     ];
     let lines = raw.out.lines().filter(|line| HEADS.iter().any(|it| line.starts_with(it)));
-    lines.map(|it| names.text(it)).collect()
+    lines.map(|it| without_deposed_key(&names.text(it))).collect()
+}
+
+/// The line without the key of a deposed object, which is random.
+fn without_deposed_key(line: &str) -> String {
+    const BEFORE: &str = "(deposed object ";
+    match line.split_once(BEFORE).and_then(|(start, rest)| Some((start, rest.split_once(')')?.1))) {
+        Some((start, rest)) => format!("{start}{BEFORE}<deposed>){rest}"),
+        None => line.to_owned(),
+    }
 }
 
 /// The JSON without legitimate variation.

@@ -41,6 +41,13 @@ pub(crate) struct Applied {
     pub(crate) is_unknown: bool,
 }
 
+/// The outcome of a planned change.
+struct CarriedOut {
+    result: Result<Value, Failed>,
+    /// True if the provider was asked and its answer is lost: the intent stays in the journal.
+    is_uncertain: bool,
+}
+
 impl Applying<'_> {
     /// Applies the planned change of an instance.
     pub(crate) async fn apply_instance(
@@ -89,11 +96,14 @@ impl Applying<'_> {
         }
         let deposed = if creates_first { self.depose(subject)? } else { None };
         let about = About { plan: &plan, config: &config, prior: prior.as_ref() };
-        let result = self.carry_out(subject, &*provider, entry, each, about).await;
-        match (result, deposed) {
+        let carried_out = self.carry_out(subject, &*provider, entry, each, about).await;
+        match (carried_out.result, deposed) {
             (Ok(value), deposed) => Ok(Made { value, deposed }),
-            (Err(Failed), Some(key)) => self.restore_deposed(subject, key).and(Err(Failed)),
-            (Err(Failed), None) => Err(Failed),
+            // The place of the current object stays free for a new one that may exist.
+            (Err(Failed), Some(key)) if !carried_out.is_uncertain => {
+                self.restore_deposed(subject, key).and(Err(Failed))
+            }
+            (Err(Failed), _) => Err(Failed),
         }
     }
 
@@ -105,12 +115,14 @@ impl Applying<'_> {
         entry: &Entry,
         each: &Each,
         about: About<'_>,
-    ) -> Result<Value, Failed> {
+    ) -> CarriedOut {
         let About { plan, config, prior } = about;
         let action =
             if plan.action == Action::Update { ApplyAction::Update } else { ApplyAction::Create };
         let id = prior.and_then(|it| object_id(&it.value));
-        let intent = self.intend(subject, intent_of(action), &plan.after).await?;
+        let Ok(intent) = self.intend(subject, intent_of(action), &plan.after).await else {
+            return CarriedOut { result: Err(Failed), is_uncertain: false };
+        };
         let begun = self.apply_start(subject, action, id.clone());
         let prior_value = match plan.action {
             Action::Update => plan.before.without_all_marks(),
@@ -139,7 +151,7 @@ impl Applying<'_> {
                 _ => counts.add += 1,
             });
         }
-        result
+        CarriedOut { result, is_uncertain: applied.is_unknown && intent.is_some() }
     }
 
     async fn provision_new(

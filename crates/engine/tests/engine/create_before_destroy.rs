@@ -532,7 +532,7 @@ fn interrupted_replacement_is_finished_by_the_next_apply() {
 }
 
 #[test]
-fn lost_answer_of_the_creation_keeps_the_old_object() {
+fn lost_answer_of_the_creation_leaves_the_old_object_deposed() {
     let mut world = applied(PAIR);
     world.with_shared(|shared| shared.silent.push("create a-2"));
     world.journals = true;
@@ -548,12 +548,11 @@ fn lost_answer_of_the_creation_keeps_the_old_object() {
             "journal: test_thing.a is gone",
             "journal: intent 1 Create test_thing.a name=a-2",
             "journal: durable",
-            "journal: test_thing.a is Ready",
         ]
     "#]]
     .assert_debug_eq(&journal);
     expect![[r#"
-        test_thing.a Ready deposed=0 first=true
+        test_thing.a - deposed=1 first=false
         test_thing.b Ready deposed=0 first=false
     "#]]
     .assert_eq(&stored(&world));

@@ -91,8 +91,9 @@ pub(super) const RULES: &[Rule] = &[
         name: "outputs of absent objects",
         applies: |seen| {
             let Difference { class, detail, .. } = seen.difference;
-            let is_event =
-                detail.contains("\"type\":\"outputs\"") && detail.contains("\"value\":null");
+            let is_hidden =
+                ["\"value\":null", "\"sensitive\":true"].iter().any(|it| detail.contains(it));
+            let is_event = detail.contains("\"type\":\"outputs\"") && is_hidden;
             let is_type = class.contains("state: outputs.*.type") && detail.contains("\"dynamic\"");
             seen.around.planned_by.iter().any(|it| it == "-refresh-only") && (is_event || is_type)
         },
