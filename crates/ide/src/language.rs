@@ -1,6 +1,7 @@
 //! The blocks and arguments that the language defines, each with a sentence of documentation. Those of providers
 //! come from their schemas.
 
+mod changes;
 mod test_blocks;
 
 pub(crate) use self::test_blocks::{TEST_ROOTS, TEST_TOP_LEVEL};
@@ -43,6 +44,8 @@ pub(crate) enum ValueForm {
     Instances,
     /// A type constraint.
     Type,
+    /// The address of a resource, a module or an instance.
+    Address,
     /// References to items: `[a.b, module.c]`.
     References,
     /// A provider configuration: `name` or `name.alias`.
@@ -88,6 +91,7 @@ impl ValueForm {
             ValueForm::StringMap => "map(string)".to_owned(),
             ValueForm::Instances => "map(any) | set(string)".to_owned(),
             ValueForm::Type => "type".to_owned(),
+            ValueForm::Address => "address".to_owned(),
             ValueForm::References => "list of references".to_owned(),
             ValueForm::Provider => "provider reference".to_owned(),
             ValueForm::Providers => "map of provider references".to_owned(),
@@ -471,9 +475,9 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &[block("assert", &[], CONDITION, &[], "A condition; a warning if it is false.")],
         "Assertions about the infrastructure after a run. A failed assertion is a warning.",
     ),
-    unsupported("moved", &[], "Records the previous address of an object."),
-    unsupported("import", &[], "Imports an existing object into the state."),
-    unsupported("removed", &[], "Declares that a resource is no longer managed."),
+    changes::MOVED,
+    changes::IMPORT,
+    changes::REMOVED,
 ];
 
 /// The keys of an entry of `required_providers`.

@@ -397,7 +397,7 @@ import {
                   to = test_thing.first
                   id = "x"
                 }
-                note: The next apply destroys test_thing.a and creates it again as test_thing.first: this version of Mayfly does not support "moved" blocks.
+                note: The next apply destroys test_thing.a and creates it again as test_thing.first. To keep it, add a "moved" block from test_thing.a to test_thing.first.
             "#]],
         );
         check(
@@ -426,7 +426,7 @@ import {
                 output "o" {
                   value = module.n.x
                 }
-                note: The next apply destroys module.m and creates it again as module.n: this version of Mayfly does not support "moved" blocks.
+                note: The next apply destroys module.m and creates it again as module.n. To keep it, add a "moved" block from module.m to module.n.
             "#]],
         );
     }
@@ -441,7 +441,7 @@ import {
                 module "n" {
                   source = "a/b/c"
                 }
-                note: The next apply destroys module.m and creates it again as module.n: this version of Mayfly does not support "moved" blocks.
+                note: The next apply destroys module.m and creates it again as module.n. To keep it, add a "moved" block from module.m to module.n.
                 note: The module is installed under the name of its call: run init again.
             "#]],
         );

@@ -9,17 +9,20 @@ fn completion_proposes_block_types() {
     check(
         "$0",
         expect![[r#"
-        Block resource
-        Block data
-        Block ephemeral
-        Block module
-        Block provider
-        Block variable
-        Block output
-        Block locals
-        Block terraform
-        Block check
-    "#]],
+            Block resource
+            Block data
+            Block ephemeral
+            Block module
+            Block provider
+            Block variable
+            Block output
+            Block locals
+            Block terraform
+            Block check
+            Block moved
+            Block import
+            Block removed
+        "#]],
     );
     check_taken(
         "$0",

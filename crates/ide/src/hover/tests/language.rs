@@ -107,15 +107,13 @@ fn hover_shows_language_documentation() {
     check(
         "$0moved {}\n",
         expect![[r#"
-        at main.tf:1 `moved`
-        ```hcl
-        moved {}
-        ```
+            at main.tf:1 `moved`
+            ```hcl
+            moved {}
+            ```
 
-        Records the previous address of an object.
-
-        This version of Mayfly does not support it.
-    "#]],
+            Records the previous address of objects, so that they are kept and not made again.
+        "#]],
     );
     check(
         "output \"x\" {\n  value = $0path.module\n}\n",
