@@ -130,11 +130,7 @@ pub(crate) async fn plan_with(
     let targeting = Targeting::of(&options.targets, &options.excludes);
     let moves = moves::execute(program, &mut prior, options.mode == PlanMode::Destroy);
     if let Some(error) = targeting.as_ref().and_then(|it| uncovered_moves(it, &moves.moved)) {
-        let diagnostics = vec![targeting::in_effect(), error];
-        for it in &diagnostics {
-            environment.events.event(Event::Diagnostic(it.clone()));
-        }
-        return refused(prior, plan, diagnostics);
+        return refused(environment, prior, plan, vec![targeting::in_effect(), error]);
     }
     let is_limited = targeting.is_some();
     let planning_options = PlanningOptions {
@@ -512,7 +508,15 @@ fn empty_plan(options: &PlanOptions) -> Plan {
 }
 
 /// The outcome of a plan that is refused before anything runs.
-fn refused(prior: State, plan: Plan, diagnostics: Vec<Diagnostic>) -> PlanOutcome {
+fn refused(
+    environment: &Environment,
+    prior: State,
+    plan: Plan,
+    diagnostics: Vec<Diagnostic>,
+) -> PlanOutcome {
+    for it in &diagnostics {
+        environment.events.event(Event::Diagnostic(it.clone()));
+    }
     let plan = Plan { has_errors: true, ..plan };
     PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false, assertions: 0 }
 }

@@ -62,9 +62,14 @@ impl LocalJournal {
     /// Creates the journal of a local state. Its file is beside the state, and the usual ignore patterns for
     /// states (`*.tfstate.*`) keep it out of version control.
     pub fn beside(state: &Path) -> Self {
+        Self::new(Self::path_beside(state))
+    }
+
+    /// The file of the journal of a local state.
+    pub fn path_beside(state: &Path) -> PathBuf {
         let mut path = resolve_links(state).into_os_string();
         path.push(".journal");
-        Self::new(path)
+        path.into()
     }
 
     /// Checks that the journal can be created. Missing permissions are an error.

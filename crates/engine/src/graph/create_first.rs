@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use crate::graph::{
     dependencies::direct,
     template::{Declared, Template},
-    tree::{ConfigNode, ConfigTree, TreeIx},
+    tree::{ConfigNode, ConfigTree},
 };
 
 /// The resources of a configuration that are created before they are destroyed, computed at the first question.
@@ -124,8 +124,6 @@ fn managed(tree: &ConfigTree, node: ConfigNode) -> Option<ConfigResource> {
 }
 
 fn with_setting(tree: &ConfigTree) -> Vec<ConfigNode> {
-    let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
-    let nodes = modules.flat_map(|module| tree.nodes(module));
     let has_it = |it: &Declared| matches!(it, Declared::Resource(entry) if has_setting(entry));
-    nodes.filter(|(_, it)| has_it(it)).map(|(node, _)| node).collect()
+    tree.all_nodes().filter(|(_, it)| has_it(it)).map(|(node, _)| node).collect()
 }

@@ -76,10 +76,11 @@ pub(crate) fn assertions(tree: &ConfigTree) -> Vec<ConfigNode> {
 
 /// The variables with validations, of all modules.
 pub(crate) fn validated(tree: &ConfigTree) -> Vec<ConfigNode> {
-    let has_rules = |it: &Declared| matches!(it, Declared::Variable(it) if !it.variable().validations.is_empty());
-    let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
-    let nodes = modules.flat_map(|module| tree.nodes(module));
-    nodes.filter(|(_, it)| has_rules(it)).map(|(node, _)| node).collect()
+    tree.all_nodes().filter(|(_, it)| has_validations(it)).map(|(node, _)| node).collect()
+}
+
+fn has_validations(declared: &Declared) -> bool {
+    matches!(declared, Declared::Variable(it) if !it.variable().validations.is_empty())
 }
 
 /// The nodes that an apply always evaluates: outputs of the root module, and the checks and the variables with
@@ -88,12 +89,11 @@ fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
     let reports = |node: ConfigNode, declared: &Declared| match declared {
         Declared::Output(_) => node.module == TreeIx::ROOT,
         Declared::Check(_) | Declared::Assertions(_) => true,
+        Declared::Variable(_) => has_validations(declared),
         _ => false,
     };
-    let modules = tree.with_inner(vec![TreeIx::ROOT]).into_iter();
-    let nodes = modules.flat_map(|module| tree.nodes(module));
-    let nodes = nodes.filter(|(node, declared)| reports(*node, declared)).map(|(node, _)| node);
-    nodes.chain(validated(tree)).collect()
+    let nodes = tree.all_nodes().filter(|(node, declared)| reports(*node, declared));
+    nodes.map(|(node, _)| node).collect()
 }
 
 /// The nodes that are evaluated because `node` is evaluated.

@@ -510,7 +510,7 @@ impl Template {
             RefTarget::Local(name) => self.locals.get(name).copied(),
             RefTarget::Resource(resource) => self.resources.get(resource).copied(),
             RefTarget::ModuleOutput(call, output) if item.place != RefPlace::DependsOn => {
-                // The instances of the call decide how a reference to an output that there is not fails.
+                // A reference to an undeclared output fails, as soon as the instances of the call are known.
                 let nodes = self.calls.get(call)?;
                 Some(nodes.outputs.get(output).copied().unwrap_or(nodes.call))
             }

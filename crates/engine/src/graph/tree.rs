@@ -147,6 +147,11 @@ impl ConfigTree {
         nodes.map(move |(local, it)| (ConfigNode { module, local: local as u32 }, it))
     }
 
+    /// The nodes of all modules, with the declarations that they stand for.
+    pub(crate) fn all_nodes(&self) -> impl Iterator<Item = (ConfigNode, &Declared)> {
+        self.with_inner(vec![TreeIx::ROOT]).into_iter().flat_map(|module| self.nodes(module))
+    }
+
     /// The declaration that a node stands for.
     pub(crate) fn declared(&self, node: ConfigNode) -> &Declared {
         &self.template(node.module).nodes[node.local as usize]

@@ -4,8 +4,9 @@
 //! ```text
 //!   create the new a ──► update b ──► destroy the old a        (b depends on a)
 //! ```
-//! An object is destroyed late if its own replacement must exist first, or if an object that depended on it changes and
-//! the state says `create_before_destroy`. A late destruction makes the deletions of its dependencies late too.
+//! An object is destroyed late if its own replacement must exist first, or if an object changes that depended on it, or
+//! that depends on the replacement, and the state says `create_before_destroy`. A late destruction makes the deletions
+//! of its dependencies late too.
 //!
 //! **Invariant:** only late destructions wait for creations, and nothing but late destructions waits for late ones, so
 //! they close no cycle. The price: an object that is destroyed before its replacement, although an object that is

@@ -79,8 +79,8 @@ pub(super) fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) ->
     let addresses = state_address(name).zip(state_address(renamed));
     let destroyed = addresses.map(|(from, to)| {
         format!(
-            "The next apply destroys {from} and creates it again as {to}. To keep it, add a \"moved\" block from {from} \
-             to {to}."
+            "The next apply destroys {from} and creates it again as {to}. To keep it, add a \"moved\" block \
+             from {from} to {to}."
         )
     });
     destroyed.into_iter().chain(elsewhere(module, name)).collect()

@@ -1,5 +1,6 @@
-//! The addresses of the objects of a test, as its messages show them.
+//! The objects of a test: whether there are any, and their addresses as messages show them.
 
+use addr::ResourceMode;
 use state::{Action, ObjectAddress, Plan, State};
 
 /// The addresses of all objects of a state.
@@ -29,4 +30,11 @@ fn shown(object: &ObjectAddress) -> String {
 pub(super) fn created(plan: &Plan) -> Vec<String> {
     let created = plan.resource_changes.iter().filter(|it| it.change.action == Action::Create);
     created.map(|it| it.addr.to_string()).collect()
+}
+
+/// Returns true if a state has an object of a managed resource.
+pub(super) fn has_managed_objects(state: &State) -> bool {
+    state
+        .instances()
+        .any(|it| it.address.resource.mode == ResourceMode::Managed && !it.instance.is_empty())
 }

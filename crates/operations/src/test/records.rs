@@ -15,6 +15,7 @@ use std::{
     sync::Arc,
 };
 
+use backend::LocalJournal;
 use db::{Diagnostic, Summary};
 use durability::Keeper;
 use state::{State, journal::Intent};
@@ -23,7 +24,7 @@ use crate::{
     apply::write,
     session::{Failure, Session},
     store::{self, OpenState, Purpose, StateOptions},
-    test::objects::addresses,
+    test::objects::{addresses, has_managed_objects},
 };
 
 /// The directory of the records, in the data directory.
@@ -114,8 +115,8 @@ fn take(session: &Session, path: &Path) -> Option<Diagnostic> {
     let failed = |Failure::Diagnostics(found, _): Failure| {
         let reason = found.first().map_or("", |it| &*it.detail);
         let detail = format!(
-            "A test was killed, and its record {} cannot be read: {reason}\n\nThe file has the objects that the test \
-             left behind.",
+            "A test was killed, and its record {} cannot be taken. {reason}\n\nThe file has the objects that the \
+             test left behind.",
             path.display()
         );
         Diagnostic::new(Summary::TEST_LEFT_OBJECTS, detail)
@@ -129,14 +130,17 @@ fn take(session: &Session, path: &Path) -> Option<Diagnostic> {
     if let Err(failure) = opened.close(session) {
         return Some(failed(failure));
     }
-    if state.is_empty() && uncertain.is_empty() {
+    if !has_managed_objects(&state) && uncertain.is_empty() {
         discard(path);
         return None;
     }
     let name = free_name(session);
     match keep(path, &session.at(&name)) {
         Ok(()) => Some(left_objects(&name, &state, &uncertain)),
-        Err(error) => Some(failed(not_kept(&name, &error).into())),
+        Err(error) => {
+            let reason = format!("It cannot be moved to {name}: {error}.");
+            Some(failed(Diagnostic::new(Summary::TEST_LEFT_OBJECTS, reason).into()))
+        }
     }
 }
 
@@ -182,22 +186,16 @@ pub(super) fn free_name(session: &Session) -> String {
     let mut names = std::iter::once(format!("errored_test{STATE}")).chain(numbered);
     let is_free = |name: &String| {
         let is_there = |path: &Path| session.system.is_file(path);
-        !is_there(Path::new(name)) && !is_there(&journal_of(Path::new(name)))
+        !is_there(Path::new(name)) && !is_there(&LocalJournal::path_beside(Path::new(name)))
     };
     names.find(is_free).unwrap_or_default()
 }
 
-fn journal_of(state: &Path) -> PathBuf {
-    let mut path = state.as_os_str().to_owned();
-    path.push(".journal");
-    path.into()
-}
-
 /// Moves a state and its journal. The state goes last: with a state, the journal is never searched elsewhere.
 fn keep(from: &Path, to: &Path) -> io::Result<()> {
-    let journal = journal_of(from);
+    let journal = LocalJournal::path_beside(from);
     if journal.exists() {
-        relocate(&journal, &journal_of(to))?;
+        relocate(&journal, &LocalJournal::path_beside(to))?;
     }
     relocate(from, to)
 }
@@ -216,6 +214,6 @@ fn relocate(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Removes a record without objects. A file that stays is removed by the next test.
 fn discard(path: &Path) {
-    let _ = fs::remove_file(journal_of(path));
+    let _ = fs::remove_file(LocalJournal::path_beside(path));
     let _ = fs::remove_file(path);
 }

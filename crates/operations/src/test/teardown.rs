@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use addr::ResourceMode;
 use db::Diagnostic;
 use durability::recovery;
 use engine::{Environment, PlanOutcome};
@@ -17,7 +16,7 @@ use crate::{
         Cleanup,
         execution::{FileRun, FileState, LastRun},
         interrupt::interrupted,
-        objects::addresses,
+        objects::{addresses, has_managed_objects},
         records::{self, StateRecord},
     },
 };
@@ -136,11 +135,4 @@ impl FileRun<'_> {
         });
         written.err().map(|reason| records::not_kept(name, &reason))
     }
-}
-
-/// Returns true if a state has an object of a managed resource.
-fn has_managed_objects(state: &State) -> bool {
-    state
-        .instances()
-        .any(|it| it.address.resource.mode == ResourceMode::Managed && !it.instance.is_empty())
 }

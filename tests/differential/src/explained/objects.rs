@@ -118,7 +118,7 @@ pub(super) const RULES: &[Rule] = &[
             });
             let planned = changes(reference, "plan", "Plan: ").max(announced(mayfly));
             let loses = applied[0].is_some() && (applied[0] < planned || applied[0] < applied[1]);
-            command[0] == "apply" && targets(planned_by) && reference.exit == 0 && loses
+            command[0] == "apply" && has_target(planned_by) && reference.exit == 0 && loses
         },
     },
     Rule {
@@ -168,7 +168,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn targets(command: &[String]) -> bool {
+fn has_target(command: &[String]) -> bool {
     command.iter().any(|it| it.starts_with("-target="))
 }
 
