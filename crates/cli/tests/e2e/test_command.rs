@@ -371,33 +371,54 @@ fn first_interrupt_finishes_the_run_and_cleans_up() {
     assert!(!bench.path("errored_test.tfstate").exists());
 }
 
-/// Creates a secret, then waits for a file.
+/// Creates a secret, then waits for a file. Ephemeral values are in its arguments and in the command.
 const KILLED: &str = r#"
 terraform {
   required_providers {
     playground = { source = "mayfly/playground" }
   }
 }
+variable "password" {
+  type      = string
+  ephemeral = true
+}
 resource "playground_secret" "made" {
-  name = "made"
+  name             = "made"
+  value_wo         = "for ${var.password}"
+  value_wo_version = 1
 }
 resource "terraform_data" "waits" {
   input = playground_secret.made.id
   provisioner "local-exec" {
-    command = "touch begun; while [ ! -e go ]; do sleep 0.05; done"
+    command     = "touch begun; while [ ! -e go ]; do sleep 0.05; done"
+    environment = { PASSWORD = var.password }
   }
 }
 "#;
 
+const PASSWORD: &str = "canary-of-a-killed-test";
+
+/// Checks that a directory has files, and none of them the password.
+#[track_caller]
+fn assert_hidden(directory: &std::path::Path) {
+    let files = std::fs::read_dir(directory).expect("is there").flatten();
+    let texts = files.filter_map(|it| std::fs::read(it.path()).ok());
+    let texts: Vec<String> = texts.map(|it| String::from_utf8_lossy(&it).into_owned()).collect();
+    assert!(texts.iter().any(|it| it.contains("playground_secret.made")), "{texts:?}");
+    assert!(!texts.iter().any(|it| it.contains(PASSWORD)), "{texts:?}");
+}
+
 #[test]
 fn objects_of_a_killed_test_are_saved_by_the_next_one() {
     let bench = Bench::with_main(KILLED);
-    bench.write("main.tftest.hcl", "run \"a\" {}\n");
+    let values = format!("variables {{\n  password = \"{PASSWORD}\"\n}}\n");
+    bench.write("main.tftest.hcl", &format!("{values}run \"a\" {{}}\n"));
     bench.mayfly(".", ["init", "-input=false"]).succeeds();
     let started = bench.mayfly(".", ["test"]).start();
     started.wait_until("the provisioner runs", || bench.path("begun").exists());
+    assert_hidden(&bench.path(".terraform/tests"));
     // The record of a test that is running belongs to it.
-    bench.write("plan.tftest.hcl", "run \"b\" {\n  command = plan\n}\n");
+    bench.write("plan.tftest.hcl", &format!("{values}run \"b\" {{\n  command = plan\n}}\n"));
     let other = bench.mayfly(".", ["test", "-filter=plan.tftest.hcl"]).succeeds();
     assert!(!other.out.contains("killed"), "{}", other.out);
     started.signal(rustix::process::Signal::KILL);
@@ -410,10 +431,10 @@ fn objects_of_a_killed_test_are_saved_by_the_next_one() {
     ]);
     let records = std::fs::read_dir(bench.path(".terraform/tests")).expect("is there");
     assert_eq!(records.count(), 0, "a record is taken once");
-    bench
-        .mayfly(".", ["destroy", "-auto-approve", "-state=errored_test.tfstate"])
-        .succeeds()
-        .shows(&["Resources: 2 destroyed."]);
+    let left = String::from_utf8(bench.read("errored_test.tfstate")).expect("is UTF-8");
+    assert!(left.contains("\"made\"") && !left.contains(PASSWORD), "{left}");
+    let destroy = ["destroy", "-auto-approve", "-state=errored_test.tfstate", "-var=password=x"];
+    bench.mayfly(".", destroy).succeeds().shows(&["Resources: 2 destroyed."]);
     assert_eq!(bench.ledger(".").count("deleted", "playground_secret"), 1);
 }
 
