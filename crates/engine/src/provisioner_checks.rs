@@ -6,9 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use db::Diagnostic;
-use futures::{StreamExt, stream};
 use hir::{Entry, Module, Program, item::Provisioner};
-use provider::Provisioner as Plugin;
 use values::Str;
 
 use crate::{
@@ -16,8 +14,7 @@ use crate::{
     offline::{ModuleScope, Offline},
     request::Environment,
     validate::{
-        Call, Case, PARALLEL, Verdicts, decode, located, offline, without_known_good,
-        without_repeated,
+        Asked, Call, Case, Verdicts, ask_all, decode, offline, without_known_good, without_repeated,
     },
 };
 
@@ -40,13 +37,15 @@ pub async fn validate_provisioners(
         of_module(program, &offline, module, counts, &mut cases, &mut diagnostics);
     }
     for (kind, cases) in cases {
-        let cases = without_known_good(&PluginName::Provisioner(kind.clone()), cases, verdicts);
+        let name = PluginName::Provisioner(kind.clone());
+        let cases = without_known_good(&name, cases, verdicts);
         if cases.is_empty() {
             continue;
         }
         match environment.providers.start_provisioner(kind).await {
             Ok(plugin) => {
-                let found = ask_all(program, environment, kind, &*plugin, cases, verdicts).await;
+                let asked = Asked::Provisioner(&*plugin);
+                let found = ask_all(program, environment, &name, asked, cases, verdicts).await;
                 plugin.close().await;
                 diagnostics.extend(found);
             }
@@ -97,28 +96,4 @@ fn of_provisioner<'p>(
         config,
         encoded,
     })
-}
-
-async fn ask_all(
-    program: &Program,
-    environment: &Environment,
-    kind: &Str,
-    plugin: &dyn Plugin,
-    cases: Vec<Case<'_>>,
-    verdicts: &dyn Verdicts,
-) -> Vec<Diagnostic> {
-    let answers = stream::iter(cases).map(|case| async {
-        let answer = plugin.validate(case.config.clone()).await;
-        (case, answer)
-    });
-    let answers: Vec<_> = answers.buffered(PARALLEL).collect().await;
-    let name = PluginName::Provisioner(kind.clone());
-    let mut diagnostics = Vec::new();
-    for (case, answer) in answers {
-        if answer.is_empty() {
-            verdicts.passed(&name, &case.question(Call::Provisioner));
-        }
-        diagnostics.extend(answer.into_iter().map(|it| located(program, environment, &case, it)));
-    }
-    diagnostics
 }

@@ -19,7 +19,9 @@ use hir::{
     names::provider_local_name,
     statics::{ProviderInstances, RepeatedProvider},
 };
-use provider::{Block, Provider, ProviderDiagnostic, ProviderSchemas, ValidateRequest};
+use provider::{
+    Block, Provider, ProviderDiagnostic, ProviderSchemas, Provisioner, ValidateRequest,
+};
 use state::Action;
 use values::{Str, Value, msgpack};
 
@@ -88,8 +90,8 @@ impl Case<'_> {
     }
 }
 
-/// The maximum number of concurrent calls of a provider.
-pub(crate) const PARALLEL: usize = 10;
+/// The maximum number of concurrent calls of a plugin.
+const PARALLEL: usize = 10;
 
 /// Validates every configuration of the program and returns the diagnostics of the providers. `instances` are the known
 /// instances of `provider` blocks: each is validated.
@@ -209,9 +211,9 @@ async fn ask_providers(
         }
         match environment.providers.start(&source).await {
             Ok(provider) => {
-                diagnostics.extend(
-                    ask_all(program, environment, &source, &*provider, open, verdicts).await,
-                );
+                let asked = Asked::Provider(&*provider);
+                let found = ask_all(program, environment, &plugin, asked, open, verdicts).await;
+                diagnostics.extend(found);
                 provider.close().await;
             }
             Err(diagnostic) => diagnostics.push(*diagnostic),
@@ -475,26 +477,39 @@ fn evaluate(
     Some(decoded.value)
 }
 
-async fn ask_all(
+/// A started plugin that validates configurations.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'p> {
+    Provider(&'p dyn Provider),
+    Provisioner(&'p dyn Provisioner),
+}
+
+/// Lets a plugin validate configurations. Returns its diagnostics, and notes what passed.
+pub(crate) async fn ask_all(
     program: &Program,
     environment: &Environment,
-    source: &ProviderSource,
-    provider: &dyn Provider,
+    plugin: &PluginName,
+    asked: Asked<'_>,
     cases: Vec<Case<'_>>,
     verdicts: &dyn Verdicts,
 ) -> Vec<Diagnostic> {
     let answers = stream::iter(cases).map(|case| async {
-        let answer = ask(provider, &case).await;
+        let answer = match asked {
+            Asked::Provider(provider) => ask(provider, &case).await,
+            Asked::Provisioner(provisioner) => provisioner.validate(case.config.clone()).await,
+        };
         (case, answer)
     });
-    let mut answers: Vec<_> = answers.buffered(PARALLEL).collect().await;
-    let plugin = PluginName::Provider(source.clone());
+    let answers: Vec<_> = answers.buffered(PARALLEL).collect().await;
     let mut diagnostics = Vec::new();
-    for (case, answer) in answers.drain(..) {
+    for (case, answer) in answers {
         if let (Some(call), true) = (case.call, answer.is_empty()) {
-            verdicts.passed(&plugin, &case.question(call));
+            verdicts.passed(plugin, &case.question(call));
         }
-        if case.body.is_none() && answer.iter().any(ProviderDiagnostic::is_error) {
+        if let PluginName::Provider(source) = plugin
+            && case.body.is_none()
+            && answer.iter().any(ProviderDiagnostic::is_error)
+        {
             diagnostics.push(requires_configuration(source));
         }
         diagnostics.extend(answer.into_iter().map(|it| located(program, environment, &case, it)));
@@ -530,7 +545,7 @@ async fn ask(provider: &dyn Provider, case: &Case<'_>) -> Vec<ProviderDiagnostic
     }
 }
 
-pub(crate) fn located(
+fn located(
     program: &Program,
     environment: &Environment,
     case: &Case<'_>,
