@@ -54,7 +54,7 @@ pub async fn apply(
         workspace: options.workspace,
         temp: TempRoot::new(plan.data_dir.as_str(), plan.id.as_str()),
         plan_time: plan.timestamp.as_str().into(),
-        conditions_warn: plan.mode == PlanMode::RefreshOnly,
+        is_refresh_only: plan.mode == PlanMode::RefreshOnly,
     };
     let planned_actions = PlannedActions::new(plan);
     let mut memo = Memo::for_one_run();

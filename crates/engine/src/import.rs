@@ -38,7 +38,7 @@ pub async fn import(
         applying: false,
         workspace: options.workspace,
         temp: options.temp,
-        conditions_warn: false,
+        is_refresh_only: false,
         plan_time: time_text(&*environment.system).unwrap_or_default().into(),
     };
     let ImportOptions { address, id, answers, .. } = options;

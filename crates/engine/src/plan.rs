@@ -119,7 +119,7 @@ pub(crate) async fn plan_with(
         workspace: options.workspace.clone(),
         temp: options.temp.clone(),
         plan_time: options.timestamp.clone(),
-        conditions_warn: options.mode == PlanMode::RefreshOnly,
+        is_refresh_only: options.mode == PlanMode::RefreshOnly,
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);

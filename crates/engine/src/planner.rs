@@ -235,7 +235,7 @@ fn idle_walk<'a>(
         applying: false,
         workspace: "".into(),
         temp: TempRoot::without_plan(),
-        conditions_warn: false,
+        is_refresh_only: false,
         plan_time: "".into(),
     };
     let input = WalkInput {

@@ -100,7 +100,8 @@ pub(crate) fn unplanned_conditions(
     fn sign(it: &Diagnostic) -> (Option<&Location>, &str) {
         (it.location.as_ref(), &it.summary)
     }
-    let reported: HashSet<_> = outcome.diagnostics.iter().map(sign).collect();
+    let errors = outcome.diagnostics.iter().filter(|it| it.is_error());
+    let reported: HashSet<_> = errors.map(sign).collect();
     known.retain(|it| !reported.contains(&sign(it)));
     known
 }

@@ -130,7 +130,8 @@ pub fn plan(
         }
         _ => Vec::new(),
     };
-    if mode == PlanMode::Normal {
+    // A destruction must not depend on the configuration more than it has to.
+    if mode != PlanMode::Destroy {
         found.extend(unplanned_conditions(session, &prepared, &outcome));
     }
     // No process that knows a secret runs anymore. An apply learns its secrets again.

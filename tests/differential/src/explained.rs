@@ -7,6 +7,8 @@ mod objects;
 
 use std::collections::BTreeSet;
 
+use serde_json::Value as Json;
+
 use crate::{
     compare::Difference,
     model::Files,
@@ -77,6 +79,19 @@ impl Seen<'_> {
         calls.into_iter().flatten().any(|(name, _)| !planned.contains(&**name))
     }
 
+    /// Returns true if the reference planned nothing for a resource of the root module, because it has no instances.
+    fn leaves_a_resource_out(&self) -> bool {
+        let Some(plan) = self.around.checks[0].run.aspects.get(PLAN) else { return false };
+        let addresses = |root: &Json| -> BTreeSet<String> {
+            let listed = root["resources"].as_array().into_iter().flatten();
+            let listed = listed.filter_map(|it| it["address"].as_str()?.split('[').next());
+            listed.map(str::to_owned).collect()
+        };
+        let planned = addresses(&plan["planned_values"]["root_module"]);
+        let mut declared = addresses(&plan["configuration"]["root_module"]).into_iter();
+        declared.any(|it| !planned.contains(&it))
+    }
+
     /// Returns true if the configuration contains a text.
     fn is_written(&self, text: &str) -> bool {
         self.around.files.values().any(|it| it.contains(text))
@@ -93,11 +108,27 @@ impl Seen<'_> {
         words.any(|it| limits.iter().any(|flag| it.starts_with(flag)))
     }
 
-    /// Returns true if the configuration has the block of a resource with this address, in any module.
+    /// Returns true if the configuration has the block of a resource with this address. The resources of called
+    /// modules count for each of them.
     fn is_declared(&self, address: &str) -> bool {
         let mut names = address.rsplit('.').map(|it| it.split('[').next().unwrap_or(it));
         let (name, kind) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
-        self.is_written(&format!("\"{kind}\" \"{name}\""))
+        let block = format!("\"{kind}\" \"{name}\"");
+        let call = address.strip_prefix("module.").and_then(|it| it.split(['.', '[']).next());
+        let mut files = self.around.files.iter();
+        match call {
+            Some(call) => self.is_written(&format!("module \"{call}\"")) && self.is_written(&block),
+            None => files.any(|(path, text)| !path.contains('/') && text.contains(&block)),
+        }
+    }
+
+    /// Returns true if both programs report the same errors and warnings.
+    fn agrees_on_diagnostics(&self) -> bool {
+        let Around { reference, mayfly, .. } = self.around;
+        let [mut theirs, mut ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
+        theirs.sort_unstable();
+        ours.sort_unstable();
+        theirs == ours
     }
 
     /// Returns true for each program whose `validate` fails: the reference, then Mayfly.
@@ -126,7 +157,7 @@ const RULES: &[Rule] = &[
         name: "found earlier",
         applies: |seen| {
             let fails_later = seen.around.reference.exit == 1 || seen.run_fails();
-            // The reference does not evaluate modules without instances.
+            // The reference does not evaluate blocks without instances.
             let validation = seen.around.checks[1].validation.strings("diagnostics");
             let errors: Vec<_> = validation.iter().filter(|it| it.starts_with("error: ")).collect();
             let is_misuse = |it: &&&str| {
@@ -142,13 +173,15 @@ const RULES: &[Rule] = &[
                     "error: Inconsistent conditional result types",
                     "error: Invalid condition result",
                     "error: Invalid operand",
+                    "error: Incorrect condition type",
                     "error: Reference to \"each\" in context without for_each",
                 ]
                 .contains(*it)
             };
             let misuses = !errors.is_empty()
                 && (errors.iter().all(is_misuse)
-                    || seen.leaves_a_module_out() && errors.iter().all(is_wrong));
+                    || (seen.leaves_a_module_out() || seen.leaves_a_resource_out())
+                        && errors.iter().all(is_wrong));
             seen.invalid() == [false, true]
                 && (fails_later || misuses)
                 && seen.around.mayfly.exit == 1
@@ -277,6 +310,7 @@ const RULES: &[Rule] = &[
                 || seen.difference.class.contains("state: outputs")
                 || seen.difference.class.contains("state: check_results")
                 || seen.is("prior_state.values.outputs only reference")
+                || seen.is("prior_state.values.outputs.* only reference")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
@@ -434,8 +468,18 @@ const RULES: &[Rule] = &[
                 && seen.difference.detail.lines().all(|it| it.starts_with("only reference"));
             let is_kept = seen.is("state: resources length");
             let is_import = seen.is_written("import {") && (is_read || is_kept);
+            // It also plans the objects that `removed` blocks name.
+            let is_removed = seen.only(
+                &["Resource will be removed from the state"],
+                &["Resource precondition failed", "Resource postcondition failed"],
+            );
             seen.around.command[0] == "refresh"
-                && (is_import || is_of_outputs || is_of_checks || is_index || seen.run_fails())
+                && (is_removed
+                    || is_import
+                    || is_of_outputs
+                    || is_of_checks
+                    || is_index
+                    || seen.run_fails())
         },
     },
     Rule {
@@ -471,7 +515,10 @@ const RULES: &[Rule] = &[
         applies: |seen| {
             let detail = &seen.difference.detail;
             let is_action = seen.is_of("events")
-                && (detail.starts_with("only reference") && detail.contains("\"action\":\"noop\"")
+                && (detail.starts_with("only reference")
+                    && ["noop", "import"]
+                        .iter()
+                        .any(|it| detail.contains(&format!("\"action\":\"{it}\"")))
                     || detail.starts_with("only mayfly")
                         && detail.contains("\"action\":\"replace\""));
             // The reference counts the forgotten object in the plan, but not after the apply.
@@ -511,12 +558,35 @@ const RULES: &[Rule] = &[
                 && seen.difference.detail.contains("reference: \"unknown\"")
         },
     },
+    Rule {
+        name: "an output whose condition is ephemeral",
+        applies: |seen| {
+            let failed = "error: Module output value precondition failed";
+            let Around { command, reference, mayfly, .. } = seen.around;
+            command[0] == "apply"
+                && seen.is_written("ephemeral = true")
+                && mayfly.exit == 1
+                && mayfly.strings("diagnostics").contains(&failed)
+                && !reference.strings("diagnostics").contains(&failed)
+        },
+    },
+    Rule {
+        name: "a plan file with errors that `validate` finds",
+        applies: |seen| {
+            seen.around.command[0] == "apply"
+                && seen.only(
+                    &["Failed to load \"saved.tfplan\" as a plan file"],
+                    &["Cannot apply incomplete plan"],
+                )
+        },
+    },
     Rule { name: "a crash of OpenTofu", applies: |seen| seen.around.reference.exit == CRASH },
     Rule {
         name: "`create_before_destroy` in the state",
         applies: |seen| {
-            // Before a destruction, the reference plans the whole configuration.
-            let is_planned = seen.destroys() && seen.is(".create_before_destroy only reference");
+            // Before a destruction and an import, the reference plans the whole configuration.
+            let plans = seen.destroys() || seen.around.command[0] == "import";
+            let is_planned = plans && seen.is(".create_before_destroy only reference");
             (seen.is(".create_before_destroy only mayfly") || is_planned)
                 && seen.is_written("create_before_destroy = true")
         },

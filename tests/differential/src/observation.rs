@@ -282,7 +282,7 @@ fn kept(json: &Json) -> Json {
 /// The value without parts that only one program stores. The key of a deposed object is random.
 fn comparable(name: &str, value: Json) -> Json {
     match value {
-        Json::String(_) if name == "deposed" => json!("<deposed>"),
+        Json::String(_) if ["deposed", "deposed_key"].contains(&name) => json!("<deposed>"),
         // The reference stores a resource that was expanded but has no objects.
         Json::Array(mut resources) if name == "resources" => {
             let is_empty = |it: &Json| it["instances"].as_array().is_some_and(Vec::is_empty);

@@ -32,8 +32,9 @@ pub(crate) struct Dependencies {
     known: RefCell<Known>,
 }
 
-#[derive(Default)]
 struct Known {
+    /// True if an object depends on what the ID of its `import` block is derived from.
+    counts_imports: bool,
     resources: Vec<ConfigResource>,
     /// The addresses as text.
     names: Vec<String>,
@@ -55,8 +56,9 @@ struct Visit {
 }
 
 impl Dependencies {
-    pub(crate) fn new() -> Dependencies {
-        Dependencies { known: RefCell::default() }
+    /// `counts_imports` is true if an object depends on what the ID of its `import` block is derived from.
+    pub(crate) fn new(counts_imports: bool) -> Dependencies {
+        Dependencies { known: RefCell::new(Known::new(counts_imports)) }
     }
 
     /// The dependencies of a resource, in the order of their addresses as text; empty if the configuration does
@@ -83,6 +85,19 @@ impl Dependencies {
 }
 
 impl Known {
+    fn new(counts_imports: bool) -> Known {
+        Known {
+            counts_imports,
+            resources: Vec::new(),
+            names: Vec::new(),
+            numbers: FxHashMap::default(),
+            lists: FxHashMap::default(),
+            finished: FxHashMap::default(),
+            added_in: Vec::new(),
+            unions: 0,
+        }
+    }
+
     /// Computes the dependencies of a node and of all nodes that it leads to. It does not recurse, because chains
     /// of dependencies can be as long as the configuration.
     fn compute(&mut self, tree: &ConfigTree, node: ConfigNode) {
@@ -108,7 +123,11 @@ impl Known {
     fn begin(&mut self, tree: &ConfigTree, node: ConfigNode, path: &mut Vec<Visit>) {
         if let Entry::Vacant(list) = self.lists.entry(node) {
             list.insert(None);
-            path.push(Visit { node, dependencies: direct(tree, node), next: 0 });
+            let counts = |it: &ConfigNode| {
+                self.counts_imports || !matches!(tree.declared(*it), Declared::Import(_))
+            };
+            let dependencies = direct(tree, node).into_iter().filter(counts).collect();
+            path.push(Visit { node, dependencies, next: 0 });
         }
     }
 

@@ -80,8 +80,9 @@ impl Applying<'_> {
     ) -> Result<Made, Failed> {
         let provider = self.provider_for(subject).await?;
         let creates_first = ordered.change.action == Action::CreateThenDelete;
+        let forgets = ordered.change.action == Action::ForgetThenCreate;
         // The old object is no longer the current one when the new one is created.
-        let prior = if creates_first { None } else { self.present(subject)? };
+        let prior = if creates_first || forgets { None } else { self.present(subject)? };
         let config = self.resource_config(subject, entry, each).await?;
         let subject = &*subject;
         let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace: false };
@@ -95,6 +96,10 @@ impl Applying<'_> {
             _ => {}
         }
         let deposed = if creates_first { self.depose(subject)? } else { None };
+        // The state has the old object as long as nothing takes its place.
+        if forgets && self.object(subject).is_some() {
+            self.forget(subject).await?;
+        }
         let about = About { plan: &plan, config: &config, prior: prior.as_ref() };
         let carried_out = self.carry_out(subject, &*provider, entry, each, about).await;
         match (carried_out.result, deposed) {

@@ -40,10 +40,8 @@ impl Applying<'_> {
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let Some(object) = self.object(&subject) else { return Ok(()) };
-        if matches!(ordered.change.action, Action::Forget | Action::ForgetThenCreate) {
-            self.save(&subject, None, None).await?;
-            self.report.count(|counts| counts.forget += 1);
-            return Ok(());
+        if ordered.change.action == Action::Forget {
+            return self.forget(&subject).await;
         }
         let value = self.object_value(&subject, &object)?;
         let provider = self.provider_for(&subject).await?;
@@ -86,6 +84,13 @@ impl Applying<'_> {
             self.report.count(|counts| counts.destroy += 1);
         }
         result
+    }
+
+    /// Removes the object from the state and leaves it as it is.
+    pub(crate) async fn forget(&self, subject: &Subject) -> Result<(), Failed> {
+        self.save(subject, None, None).await?;
+        self.report.count(|counts| counts.forget += 1);
+        Ok(())
     }
 
     /// The private data for the destruction of an object. That of the planned change belongs to the destruction or, in

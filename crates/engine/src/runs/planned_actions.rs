@@ -28,7 +28,6 @@ impl<'p> PlannedActions<'p> {
                     | Action::DeleteThenCreate
                     | Action::CreateThenDelete
                     | Action::Forget
-                    | Action::ForgetThenCreate
             )
         };
         PlannedActions {

@@ -38,7 +38,7 @@ impl Walk<'_> {
         let results = conditions.iter().map(evaluate);
         let results = results.map(|it| it.unwrap_or((CheckStatus::Error, None))).collect();
         let failed = self.record_checks(checked, results);
-        let stops = kind != ConditionKind::Assertion && !self.settings.conditions_warn;
+        let stops = kind != ConditionKind::Assertion && !self.settings.is_refresh_only;
         if failed && stops { Err(Failed) } else { Ok(()) }
     }
 
@@ -115,7 +115,7 @@ impl Walk<'_> {
             "This check failed, but has an invalid error message as described in the other accompanying messages."
                 .to_owned()
         });
-        let summary = match self.settings.conditions_warn {
+        let summary = match self.settings.is_refresh_only {
             true => kind.summary().at_most(Severity::Warning),
             false => kind.summary(),
         };

@@ -47,8 +47,8 @@ pub(crate) struct Settings {
     pub(crate) workspace: Str,
     /// The root of the temporary directories that `path.temp` names.
     pub(crate) temp: TempRoot,
-    /// True if a failed condition of a resource or an output is only a warning.
-    pub(crate) conditions_warn: bool,
+    /// True if a failed condition of a resource or an output is only a warning, and `import` blocks do not count.
+    pub(crate) is_refresh_only: bool,
     /// The result of `plantimestamp()`.
     pub(crate) plan_time: Str,
 }
@@ -128,6 +128,7 @@ impl<'a> Walk<'a> {
             templates,
             state_index,
         } = input;
+        let counts_imports = !settings.is_refresh_only;
         let functions = Functions::new(&environment.system, acts)
             .of_plan(&settings.plan_time)
             .until(&environment.cancel);
@@ -150,7 +151,7 @@ impl<'a> Walk<'a> {
                 program,
                 variables,
                 tree: ConfigTree::new(program, &templates),
-                dependencies: Dependencies::new(),
+                dependencies: Dependencies::new(counts_imports),
                 create_first: CreateFirst::default(),
                 removals: Removals::of(program),
                 templates,

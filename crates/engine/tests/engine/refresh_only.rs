@@ -205,3 +205,21 @@ fn output_of_an_absent_object_keeps_its_type() {
     let value = &world.state.outputs.values().next().expect("an output").value;
     assert_eq!((value.is_null(), value.ty()), (true, values::Type::String));
 }
+
+#[test]
+fn import_block_changes_no_dependencies() {
+    let config = r#"
+        resource "test_thing" "a" { name = "a" }
+        resource "test_thing" "b" { name = "b" }
+        resource "test_thing" "c" {
+          name       = "c"
+          depends_on = [test_thing.b]
+        }
+    "#;
+    let mut world = world(config);
+    assert_eq!(summaries(&world.apply()), "");
+    world.mode = PlanMode::RefreshOnly;
+    let import = "import {\n  to = test_thing.b\n  id = test_thing.a.id\n}\n";
+    world.edit("main.tf", &format!("{config}{import}"));
+    assert!(!check(&mut world, expect![[""]]));
+}

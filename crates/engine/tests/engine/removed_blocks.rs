@@ -178,6 +178,31 @@ fn replacement_forgets_the_kept_object() {
 }
 
 #[test]
+fn kept_object_stays_in_the_state_until_its_replacement_begins() {
+    let config = r#"
+resource "test_thing" "first" { name = "1" }
+resource "test_thing" "k" {
+  name       = "k"
+  depends_on = [test_thing.first]
+  lifecycle { destroy = false }
+}
+"#;
+    let mut world = applied(config);
+    world.replace = vec![parse_resource_instance("test_thing.k").expect("an address")];
+    world.fault("apply");
+    check(
+        world,
+        &config.replace("\"1\"", "\"2\""),
+        expect![[r#"
+        test_thing.first Update
+        test_thing.k ForgetThenCreate (replace_by_request)
+        calls:
+        stay: test_thing.first test_thing.k
+    "#]],
+    );
+}
+
+#[test]
 fn state_remembers_that_an_object_is_not_to_be_destroyed() {
     let world = check(
         applied(KEPT),

@@ -230,7 +230,10 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     let width = print::widest(names.iter());
     let printer = Printer { style, temporary: view.plan.temporary() };
     let show_sensitive = view.show_sensitive;
-    let changed = names.iter().zip(outputs.values()).filter(|(_, it)| it.action != Action::NoOp);
+    let differs = |it: &OutputChange| {
+        it.action != Action::NoOp && !(it.before.is_null() && it.after.is_null())
+    };
+    let changed = names.iter().zip(outputs.values()).filter(|(_, it)| differs(it));
     let changed: Vec<(&String, &OutputChange)> = changed.collect();
     let parts = parallel::map_parts(&changed, SMALLEST_PART, |part| {
         let mut text = String::new();

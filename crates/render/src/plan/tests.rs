@@ -270,6 +270,16 @@ fn unexpected_ephemeral_value_is_hidden_in_a_plan() {
 }
 
 #[test]
+fn plan_leaves_out_an_output_that_was_and_will_be_null() {
+    let mut plan = plan_of(Vec::new());
+    let output =
+        OutputChange { action: Action::Delete, before: null(), after: null(), sensitive: true };
+    plan.output_changes.insert("o".into(), output);
+    let text = rendered(&plan, false, &Style::PLAIN);
+    assert!(text.contains("No changes.") && !text.contains("Outputs"), "{text}");
+}
+
+#[test]
 fn plan_shows_sensitive_values_only_on_request() {
     let before = secret(&[("sensitive", Value::string("hunter1"))]);
     let after = secret(&[

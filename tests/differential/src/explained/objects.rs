@@ -1,5 +1,7 @@
 //! Rules about imports, moves, targets and commands that change the state.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use crate::{
@@ -68,6 +70,25 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "values beside targets",
+        applies: |seen| {
+            let of_absent = [
+                "Invalid index",
+                "Attempt to get attribute from null value",
+                "Output refers to sensitive values",
+            ];
+            let Around { reference, mayfly, .. } = seen.around;
+            let [theirs, ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
+            let is_listed =
+                |it: &&str| it.strip_prefix("error: ").is_some_and(|it| of_absent.contains(&it));
+            let is_alone = reference.exit == 1
+                && mayfly.exit != 1
+                && theirs.iter().filter(|it| it.starts_with("error: ")).all(is_listed);
+            let is_line = seen.only(&of_absent, &[]) && !ours.iter().any(is_listed);
+            seen.has_targets() && (is_alone || is_line)
+        },
+    },
+    Rule {
         name: "the apply of a refresh-only plan",
         applies: |seen| {
             let failed = "error: Module output value precondition failed";
@@ -99,6 +120,18 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "conditions of absent objects",
+        applies: |seen| {
+            let absent = "error: Attempt to get attribute from null value";
+            let Around { planned_by, reference, mayfly, .. } = seen.around;
+            planned_by.iter().any(|it| it == "-refresh-only")
+                && reference.exit == 1
+                && mayfly.exit != 1
+                && seen.is_written("postcondition {")
+                && reference.strings("diagnostics").contains(&absent)
+        },
+    },
+    Rule {
         name: "checks beside targets",
         applies: |seen| {
             let Difference { class, detail, .. } = seen.difference;
@@ -118,7 +151,15 @@ pub(super) const RULES: &[Rule] = &[
             });
             let planned = changes(reference, "plan", "Plan: ").max(announced(mayfly));
             let loses = applied[0].is_some() && (applied[0] < planned || applied[0] < applied[1]);
-            command[0] == "apply" && has_target(planned_by) && reference.exit == 0 && loses
+            // After an error there is no summary.
+            let is_start = ["\"type\":\"apply_", "\"type\":\"provision_"];
+            let is_lost = seen.both_fail()
+                && seen.agrees_on_diagnostics()
+                && seen.difference.detail.starts_with("only mayfly")
+                && (seen.is_of("effects")
+                    || is_start.iter().any(|it| seen.difference.detail.contains(it)));
+            let loses = reference.exit == 0 && loses || is_lost;
+            command[0] == "apply" && has_target(planned_by) && loses
         },
     },
     Rule {
@@ -130,7 +171,11 @@ pub(super) const RULES: &[Rule] = &[
                 && class.ends_with(".depends_on only mayfly");
             let is_stored = (seen.around.command[0] == "import" || seen.is_written("import {"))
                 && class.ends_with("state: resources.[].instances.[].dependencies only mayfly");
-            is_prior || is_stored
+            // The dependents of the object depend on what its ID was derived from, too.
+            let is_of_dependents = seen.is_written("import {")
+                && (class.contains(".dependencies ") || class.contains(".depends_on "))
+                && has_more(&seen.difference.detail);
+            is_prior || is_stored || is_of_dependents
         },
     },
     Rule {
@@ -157,6 +202,23 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "`state mv` from an address without an object",
+        applies: |seen| {
+            seen.around.command[0] == "state"
+                && seen.both_fail()
+                && seen.only(&["Invalid target address"], &[])
+        },
+    },
+    Rule {
+        name: "an object that depends on its own address",
+        applies: |seen| {
+            let Around { reference, mayfly, .. } = seen.around;
+            let refused = reference.strings("diagnostics");
+            let is_refusal = |it: &&str| it.starts_with("error: Self reference: ");
+            reference.exit == 1 && mayfly.exit == 0 && refused.iter().any(is_refusal)
+        },
+    },
+    Rule {
         name: "`state` beside an invalid configuration",
         applies: |seen| {
             let Around { command, reference, mayfly, .. } = seen.around;
@@ -167,6 +229,16 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
 ];
+
+/// Returns true if the list of Mayfly has all entries of the list of the reference, and more.
+fn has_more(detail: &str) -> bool {
+    let list = |program: &str| -> Option<BTreeSet<String>> {
+        let text = detail.lines().find_map(|it| it.trim().strip_prefix(program))?;
+        serde_json::from_str::<Vec<String>>(text.trim()).ok().map(BTreeSet::from_iter)
+    };
+    let (theirs, ours) = (list("reference:"), list("mayfly:"));
+    theirs.zip(ours).is_some_and(|(theirs, ours)| ours.is_superset(&theirs) && ours != theirs)
+}
 
 fn has_target(command: &[String]) -> bool {
     command.iter().any(|it| it.starts_with("-target="))

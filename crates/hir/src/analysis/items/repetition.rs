@@ -1,5 +1,7 @@
 //! `count`, `for_each` and `enabled` of resources and module calls.
 
+use std::iter;
+
 use db::Summary;
 use values::{Kind, Type, Value, convert};
 
@@ -10,7 +12,7 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, marks::Tri},
     },
-    expr::{Expr, ExprId},
+    expr::{Call, Expr, ExprId},
     item::{Item, Repetition},
     repetition::{NULL_IN_SET, has_keys, wrong_type},
 };
@@ -68,11 +70,14 @@ pub(super) fn refuse_sensitive_repetition(
     expr: ExprId,
     value: &Abstract,
 ) {
+    if value.marks.sensitive != Tri::Yes {
+        return;
+    }
     // OpenTofu accepts a sensitive `count` in a plan; only instance keys must not be shown. In a module that may
     // have no instances, its `validate` does not evaluate `enabled`, and loses the marks of unknown values.
     let is_left_to_plan = || name == "enabled" || opentofu_drops_marks(infer, expr);
     let is_accepted = name == "count" || (!infer.env.is_in_root() && is_left_to_plan());
-    if is_accepted || value.marks.sensitive != Tri::Yes {
+    if is_accepted {
         return;
     }
     let detail = match name {
@@ -85,25 +90,53 @@ pub(super) fn refuse_sensitive_repetition(
     infer.problems.push(ItemProblem::new(expr.into(), Summary::sensitive_repetition(name), detail));
 }
 
-/// Returns true if OpenTofu loses marks in the expression while nothing is known: those of a value whose type no
-/// declaration determines, and those of the argument of `keys`.
-pub(super) fn opentofu_drops_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
+/// Functions of which OpenTofu evaluates a marked unknown argument of any type with its marks: of strings, and of the
+/// elements of literal tuples.
+const KEEP_MARKS: [&str; 8] =
+    ["base64encode", "format", "join", "length", "lower", "title", "trimspace", "upper"];
+const KEEP_MARKS_OF_ELEMENTS: [&str; 5] = ["concat", "flatten", "setunion", "tolist", "toset"];
+
+/// Returns true if OpenTofu loses marks in the expression while nothing is known: those of the argument of `keys`,
+/// and in most functions those of a value whose type no declaration determines.
+fn opentofu_drops_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
+    let drops = |call: &Call| {
+        let keeps = KEEP_MARKS.contains(&&*call.name) || keeps_elements(infer, call);
+        &*call.name == "keys" || !keeps && call.args.iter().any(|it| has_open_type(infer, *it))
+    };
+    within(infer, expr).any(|(at, it)| match it {
+        Expr::Call(call) => drops(call),
+        Expr::Unary { .. } => has_open_type(infer, at),
+        _ => false,
+    })
+}
+
+/// Returns true if a function keeps the marks of the elements, and the elements are known to be a literal tuple.
+fn keeps_elements(infer: &Infer<'_>, call: &Call) -> bool {
+    let is_known = |it: &ExprId| match &infer.exprs[*it] {
+        Expr::Tuple(_) | Expr::ForTuple(_) => true,
+        Expr::Call(call) => keeps_elements(infer, call),
+        _ => false,
+    };
+    KEEP_MARKS_OF_ELEMENTS.contains(&&*call.name) && call.args.iter().all(is_known)
+}
+
+/// Returns true if the expression refers to something whose type no declaration determines.
+fn has_open_type(infer: &Infer<'_>, expr: ExprId) -> bool {
+    within(infer, expr).any(|(at, it)| match it {
+        Expr::Ref(found) => infer.env.reference(found, at, &mut Vec::new()).has_open_type(),
+        _ => false,
+    })
+}
+
+/// The expression and all its parts.
+fn within<'i>(infer: &'i Infer<'_>, expr: ExprId) -> impl Iterator<Item = (ExprId, &'i Expr)> {
     let mut open = vec![expr];
-    while let Some(expr) = open.pop() {
-        let it = &infer.exprs[expr];
-        let drops = match it {
-            Expr::Ref(reference) => {
-                infer.env.reference(reference, expr, &mut Vec::new()).has_open_type()
-            }
-            Expr::Call(call) => &*call.name == "keys",
-            _ => false,
-        };
-        if drops {
-            return true;
-        }
+    iter::from_fn(move || {
+        let at = open.pop()?;
+        let it = &infer.exprs[at];
         it.for_each_child(&mut |child| open.push(child));
-    }
-    false
+        Some((at, it))
+    })
 }
 
 pub(super) fn check_repetition_type(
