@@ -4,6 +4,7 @@
 //! A rule depends on the class of a difference or on the summaries of diagnostics, never on a whole aspect.
 
 mod objects;
+mod secrets;
 
 use std::collections::BTreeSet;
 
@@ -98,7 +99,8 @@ impl Seen<'_> {
     }
 
     fn destroys(&self) -> bool {
-        self.around.command.iter().any(|it| it == "destroy" || it == "-destroy")
+        let mut words = self.around.command.iter().chain(self.around.planned_by);
+        words.any(|it| it == "destroy" || it == "-destroy")
     }
 
     /// Returns true if targets limit the plan.
@@ -122,13 +124,11 @@ impl Seen<'_> {
         }
     }
 
-    /// Returns true if both programs report the same errors and warnings.
-    fn agrees_on_diagnostics(&self) -> bool {
+    /// Returns true if Mayfly reports all errors and warnings of the reference.
+    fn reports_all(&self) -> bool {
         let Around { reference, mayfly, .. } = self.around;
-        let [mut theirs, mut ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
-        theirs.sort_unstable();
-        ours.sort_unstable();
-        theirs == ours
+        let [theirs, ours] = [reference, mayfly].map(|it| it.strings("diagnostics"));
+        theirs.iter().all(|it| ours.contains(it))
     }
 
     /// Returns true for each program whose `validate` fails: the reference, then Mayfly.
@@ -294,6 +294,7 @@ const RULES: &[Rule] = &[
                 "Invalid count argument",
                 "Configuration for import target does not exist",
                 "Invalid operand",
+                "Incorrect condition type",
             ];
             seen.both_fail() && seen.only(&follow, &["Missing resource instance key"])
         },
@@ -309,8 +310,7 @@ const RULES: &[Rule] = &[
                 || seen.is("output_changes only reference")
                 || seen.difference.class.contains("state: outputs")
                 || seen.difference.class.contains("state: check_results")
-                || seen.is("prior_state.values.outputs only reference")
-                || seen.is("prior_state.values.outputs.* only reference")
+                || seen.difference.class.contains("prior_state.values.outputs")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
@@ -367,92 +367,6 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "a secret that is not known yet",
-        applies: |seen| {
-            let misuses = [
-                "Invalid use of an ephemeral value",
-                "Output not marked as ephemeral",
-                "Invalid usage of ephemeral value",
-                "Output refers to sensitive values",
-            ];
-            // The reference refuses a sensitive value once it is known.
-            let said = |it: &Observation| {
-                let said = it.strings("diagnostics");
-                said.iter().any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)))
-            };
-            let is_applying =
-                seen.around.command[0] == "apply" && !said(&seen.around.checks[0].run);
-            let is_later = seen.around.reference.exit != 1
-                || seen.run_fails()
-                || is_applying
-                || said(seen.around.reference);
-            let follows = said(seen.around.mayfly);
-            // Mayfly refuses the plan, so it does not meet what the reference meets while it applies.
-            let ours = seen.around.mayfly.strings("diagnostics");
-            let mut errors = ours.iter().filter(|it| it.starts_with("error: "));
-            let is_met_in_apply = seen.around.command[0] == "apply"
-                && seen.difference.detail.starts_with("only reference")
-                && errors.all(|it| misuses.iter().any(|misuse| it.ends_with(misuse)));
-            let is_warning = seen.is_of("diagnostics")
-                && seen.difference.detail.starts_with("only reference")
-                && seen.difference.detail.contains("): warning: ");
-            seen.invalid() == [false, false]
-                && is_later
-                && follows
-                && (seen.only(&[], &misuses)
-                    || is_met_in_apply
-                    || is_warning
-                    || !seen.is_of("diagnostics"))
-        },
-    },
-    Rule {
-        name: "an output that is sensitive and ephemeral",
-        applies: |seen| {
-            seen.only(&["Output refers to sensitive values"], &[])
-                && seen
-                    .around
-                    .mayfly
-                    .strings("diagnostics")
-                    .contains(&"error: Output not marked as ephemeral")
-        },
-    },
-    Rule {
-        name: "when an ephemeral resource is opened",
-        applies: |seen| {
-            let is_opening = |it: &str| {
-                it.contains("\"type\":\"ephemeral_action_") && !it.contains("\"Msg\":\"Clos")
-            };
-            let is_event = seen.is_of("events") && seen.difference.detail.lines().all(is_opening);
-            let is_closed_later = seen.is_of("events")
-                && seen.difference.detail.lines().all(|it| {
-                    it.starts_with("only reference") && it.contains("\"type\":\"ephemeral_action_")
-                });
-            // The reference fails while it opens an unneeded ephemeral resource or evaluates its arguments.
-            let [theirs, ours] =
-                [seen.around.reference, seen.around.mayfly].map(|it| it.strings("diagnostics"));
-            let fails = theirs.iter().any(|it| it.starts_with("error: ") && !ours.contains(it));
-            let begins = |it: &Observation| {
-                it.strings("events").iter().any(|it| it.contains("ephemeral_action_started"))
-            };
-            let fails = fails || begins(seen.around.reference) && !begins(seen.around.mayfly);
-            let opens = seen.is_written("ephemeral \"");
-            is_event || is_closed_later || opens && fails && seen.around.reference.exit == 1
-        },
-    },
-    Rule {
-        name: "an ephemeral resource is closed after an error",
-        applies: |seen| {
-            let is_closing = |it: &str| {
-                it.starts_with("only mayfly")
-                    && it.contains("\"type\":\"ephemeral_action_")
-                    && it.contains("Clos")
-            };
-            seen.both_fail()
-                && seen.is_of("events")
-                && seen.difference.detail.lines().all(is_closing)
-        },
-    },
-    Rule {
         name: "`refresh`",
         applies: |seen| {
             let is_of_outputs = seen.difference.class.contains("outputs");
@@ -462,19 +376,26 @@ const RULES: &[Rule] = &[
             // The normal plan of the reference has values that a refresh-only plan lacks.
             let is_index = seen.around.reference.exit == 0
                 && seen.around.mayfly.exit == 1
-                && (!seen.is_of("diagnostics") || seen.only(&[], &["Invalid index"]));
+                && (!seen.is_of("diagnostics")
+                    || seen
+                        .only(&[], &["Invalid index", "Attempt to get attribute from null value"]));
             // The normal plan of the reference also reads what `import` blocks name.
             let is_read = seen.is_of("events")
                 && seen.difference.detail.lines().all(|it| it.starts_with("only reference"));
             let is_kept = seen.is("state: resources length");
             let is_import = seen.is_written("import {") && (is_read || is_kept);
             // It also plans the objects that `removed` blocks name.
+            let failed = "Module output value precondition failed";
             let is_removed = seen.only(
-                &["Resource will be removed from the state"],
-                &["Resource precondition failed", "Resource postcondition failed"],
+                &["Resource will be removed from the state", failed],
+                &["Resource precondition failed", "Resource postcondition failed", failed],
             );
+            let said = seen.around.reference.strings("diagnostics");
+            let is_output = seen.around.mayfly.exit != 1
+                && said.iter().any(|it| it.strip_prefix("error: ") == Some(failed));
             seen.around.command[0] == "refresh"
                 && (is_removed
+                    || is_output
                     || is_import
                     || is_of_outputs
                     || is_of_checks
@@ -483,40 +404,12 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "sensitive attributes of planned values",
-        applies: |seen| {
-            let Difference { class, detail, .. } = seen.difference;
-            class.contains("planned_values")
-                && class.contains("sensitive_values")
-                && (class.ends_with("only mayfly")
-                    || detail.trim_end().ends_with("mayfly:    true"))
-        },
-    },
-    Rule {
-        name: "a comparison with null",
-        applies: |seen| {
-            let is_command = |it: &str| it.contains("\"type\":\"provision_progress\"");
-            let refuses = |it: &Observation| {
-                it.strings("diagnostics").contains(&"error: Output refers to sensitive values")
-            };
-            // After the error, no outputs are shown and nothing is applied.
-            let follows = !seen.is_of("diagnostics")
-                && refuses(seen.around.reference)
-                && !refuses(seen.around.mayfly);
-            let is_sensitive = follows
-                || seen.only(&["Output refers to sensitive values"], &[])
-                || seen.difference.class.contains("sensitive")
-                || seen.is_of("events") && seen.difference.detail.lines().all(is_command);
-            is_sensitive && (seen.is_written("== null") || seen.is_written("null =="))
-        },
-    },
-    Rule {
         name: "a replacement that forgets the old object",
         applies: |seen| {
             let detail = &seen.difference.detail;
             let is_action = seen.is_of("events")
                 && (detail.starts_with("only reference")
-                    && ["noop", "import"]
+                    && ["noop", "import", "move"]
                         .iter()
                         .any(|it| detail.contains(&format!("\"action\":\"{it}\"")))
                     || detail.starts_with("only mayfly")
@@ -526,7 +419,13 @@ const RULES: &[Rule] = &[
                 || seen.is_of("events")
                     && detail.contains("\"type\":\"change_summary\"")
                     && detail.contains("\"operation\":\"apply\"");
-            seen.is_written("destroy = false") && (is_action || is_count)
+            // If it is not created, the old object stays in the state of Mayfly.
+            let class = &seen.difference.class;
+            let is_kept = seen.both_fail()
+                && ["resources length", "instances length"]
+                    .iter()
+                    .any(|it| class.contains(": state: ") && class.ends_with(it));
+            seen.is_written("destroy = false") && (is_action || is_count || is_kept)
         },
     },
     Rule {
@@ -556,18 +455,6 @@ const RULES: &[Rule] = &[
                 && seen.around.command[0] == "apply"
                 && seen.is("state: check_results.[].status")
                 && seen.difference.detail.contains("reference: \"unknown\"")
-        },
-    },
-    Rule {
-        name: "an output whose condition is ephemeral",
-        applies: |seen| {
-            let failed = "error: Module output value precondition failed";
-            let Around { command, reference, mayfly, .. } = seen.around;
-            command[0] == "apply"
-                && seen.is_written("ephemeral = true")
-                && mayfly.exit == 1
-                && mayfly.strings("diagnostics").contains(&failed)
-                && !reference.strings("diagnostics").contains(&failed)
         },
     },
     Rule {
@@ -614,16 +501,6 @@ const RULES: &[Rule] = &[
         name: "a deprecated attribute of a resource without instances",
         applies: |seen| seen.only(&[], &["Value derived from a deprecated source"]),
     },
-    Rule {
-        name: "the default of an ephemeral variable",
-        applies: |seen| {
-            let in_configuration = seen.is("variables.*.default only reference")
-                && seen.difference.detail.contains("\"ephemeral\":true");
-            let of_plan =
-                ["plan: plan: variables.* only reference", "plan: plan: variables only reference"];
-            in_configuration || of_plan.iter().any(|it| seen.is(it))
-        },
-    },
 ];
 
 /// Summaries of the reference, each with its counterpart in Mayfly.
@@ -663,7 +540,12 @@ impl Around<'_> {
         let explained = parts.into_iter().map(|detail| {
             let difference = &Difference { detail: detail.to_owned(), ..difference.clone() };
             let seen = Seen { difference, around: self };
-            RULES.iter().chain(objects::RULES).find(|it| (it.applies)(&seen)).map(|it| it.name)
+            RULES
+                .iter()
+                .chain(objects::RULES)
+                .chain(secrets::RULES)
+                .find(|it| (it.applies)(&seen))
+                .map(|it| it.name)
         });
         explained.collect()
     }
@@ -677,7 +559,7 @@ mod tests {
     fn differences_page_lists_every_rule() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences.md");
         let page = std::fs::read_to_string(page).expect("the page is there");
-        for rule in RULES.iter().chain(objects::RULES) {
+        for rule in RULES.iter().chain(objects::RULES).chain(secrets::RULES) {
             assert!(page.contains(&format!("| {} |", rule.name)), "{} is missing", rule.name);
         }
         for words in WORDS {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use addr::ResourceInstance;
 use provider::{ApplyResourceChangeRequest, Private, Provider};
 use state::{Action, ObjectAddress, ResourceChange, Status, journal::IntentAction};
 use values::Value;
@@ -31,6 +32,9 @@ impl Applying<'_> {
         let deposed = match ordered.change.action {
             // Without a new object, the old one stays.
             Action::CreateThenDelete => Some(self.replaced(&ordered.addr).ok_or(Failed)?),
+            _ if ordered.deposed.is_some() && self.lacks_new_object(&ordered.addr) => {
+                return Err(Failed);
+            }
             _ => ordered.deposed,
         };
         let object = ObjectAddress { instance: ordered.addr.clone(), deposed };
@@ -84,6 +88,18 @@ impl Applying<'_> {
             self.report.count(|counts| counts.destroy += 1);
         }
         result
+    }
+
+    /// Returns true if the plan creates an object of the instance, and the creation failed.
+    fn lacks_new_object(&self, address: &ResourceInstance) -> bool {
+        match self.planned.change(address).map(|it| it.change.action) {
+            Some(Action::CreateThenDelete) => self.replaced(address).is_none(),
+            Some(action) if action.is_creation() => {
+                let object = ObjectAddress { instance: address.clone(), deposed: None };
+                self.state.object(&object).is_none_or(|it| it.status == Status::Tainted)
+            }
+            _ => false,
+        }
     }
 
     /// Removes the object from the state and leaves it as it is.

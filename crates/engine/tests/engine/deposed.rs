@@ -296,6 +296,22 @@ fn a_deposed_object_that_cannot_be_destroyed_stays_and_others_go_on() {
 }
 
 #[test]
+fn a_deposed_object_stays_if_the_new_object_cannot_be_created() {
+    let mut world = left_over(CONFIG);
+    world.replace = vec![address("test_thing.a")];
+    world.fault("create a");
+    expect![[r#"
+        error: create a failed
+    "#]]
+    .assert_eq(&summaries(&world.apply()));
+    expect![[r#"
+        test_thing.a: - 0123abcd
+        test_thing.b["k"]: current
+    "#]]
+    .assert_eq(&stored(&world));
+}
+
+#[test]
 fn a_deposed_object_outlives_its_declaration() {
     // Without the instance `k`, its current object is destroyed too. Without instances, the provider is still there.
     let mut world = left_over(CONFIG);

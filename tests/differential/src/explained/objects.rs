@@ -85,7 +85,10 @@ pub(super) const RULES: &[Rule] = &[
                 && mayfly.exit != 1
                 && theirs.iter().filter(|it| it.starts_with("error: ")).all(is_listed);
             let is_line = seen.only(&of_absent, &[]) && !ours.iter().any(is_listed);
-            seen.has_targets() && (is_alone || is_line)
+            // The reference validates a variable that its plan has left out.
+            let is_validation = seen.around.command[0] == "apply"
+                && seen.only(&["Invalid value for variable"], &[]);
+            seen.has_targets() && (is_alone || is_line || is_validation)
         },
     },
     Rule {
@@ -112,8 +115,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "outputs of absent objects",
         applies: |seen| {
             let Difference { class, detail, .. } = seen.difference;
-            let is_hidden =
-                ["\"value\":null", "\"sensitive\":true"].iter().any(|it| detail.contains(it));
+            let is_hidden = [":null", "\"sensitive\":true"].iter().any(|it| detail.contains(it));
             let is_event = detail.contains("\"type\":\"outputs\"") && is_hidden;
             let is_type = class.contains("state: outputs.*.type") && detail.contains("\"dynamic\"");
             seen.around.planned_by.iter().any(|it| it == "-refresh-only") && (is_event || is_type)
@@ -154,7 +156,7 @@ pub(super) const RULES: &[Rule] = &[
             // After an error there is no summary.
             let is_start = ["\"type\":\"apply_", "\"type\":\"provision_"];
             let is_lost = seen.both_fail()
-                && seen.agrees_on_diagnostics()
+                && seen.reports_all()
                 && seen.difference.detail.starts_with("only mayfly")
                 && (seen.is_of("effects")
                     || is_start.iter().any(|it| seen.difference.detail.contains(it)));
@@ -175,7 +177,16 @@ pub(super) const RULES: &[Rule] = &[
             let is_of_dependents = seen.is_written("import {")
                 && (class.contains(".dependencies ") || class.contains(".depends_on "))
                 && has_more(&seen.difference.detail);
-            is_prior || is_stored || is_of_dependents
+            // OpenTofu records `destroy = false` with the next change.
+            let is_kept =
+                seen.is_written("import {") && class.ends_with(".skip_destroy only mayfly");
+            // So OpenTofu does not order its destruction, and an error there stops less.
+            let is_order = seen.is_written("import {")
+                && seen.both_fail()
+                && seen.is_of("events")
+                && seen.difference.detail.starts_with("only reference")
+                && seen.difference.detail.contains("\"type\":\"apply_");
+            is_prior || is_stored || is_of_dependents || is_kept || is_order
         },
     },
     Rule {
@@ -204,9 +215,21 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "`state mv` from an address without an object",
         applies: |seen| {
-            seen.around.command[0] == "state"
-                && seen.both_fail()
-                && seen.only(&["Invalid target address"], &[])
+            // The state of the reference may have an instance without an object.
+            let is_moved =
+                seen.around.reference.exit == 0 && seen.only(&[], &["Invalid source address"]);
+            let is_occupied = seen.both_fail() && seen.only(&["Invalid target address"], &[]);
+            seen.around.command[0] == "state" && (is_moved || is_occupied)
+        },
+    },
+    Rule {
+        name: "a redundant move in a module without instances",
+        applies: |seen| {
+            let redundant = "error: Redundant move statement";
+            let Around { reference, mayfly, .. } = seen.around;
+            seen.leaves_a_module_out()
+                && mayfly.strings("diagnostics").contains(&redundant)
+                && !reference.strings("diagnostics").contains(&redundant)
         },
     },
     Rule {
