@@ -204,7 +204,7 @@ mod tests {
                 "plan -out",
                 "state show",
                 "plan -json -json",
-                "plan -parallelism=0",
+                "plan -parallelism=-1",
             ],
             expect![[r#"
                 aply: There is no command "aply". Did you mean "apply"?
@@ -221,12 +221,12 @@ mod tests {
                 -chdir= plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
                 get -generate-config-out=x: This command has no flag -generate-config-out.
                 validate secret: There are too many arguments. Arguments are not shown here, because they may hold secrets. Put a value with spaces in quotes: -var 'name=a b'.
-                plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.
+                plan -parallelism=secret: The value of the flag -parallelism is not valid: it must be a whole number that is not negative.
                 plan -input=secret: The value of the flag -input is not valid: it is true or false.
                 plan -out: The flag -out needs a value.
                 state show: A required argument is missing: <ADDRESS>.
                 plan -json -json: The flag -json is given twice, or together with one that excludes it.
-                plan -parallelism=0: The value of the flag -parallelism is not valid: number would be zero for non-zero type.
+                plan -parallelism=-1: The value of the flag -parallelism is not valid: it must be a whole number that is not negative.
             "#]],
         );
     }

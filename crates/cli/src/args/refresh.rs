@@ -8,7 +8,10 @@ use operations::{
     session::{Failure, Session},
 };
 
-use super::{ApplyArgs, JsonArgs, OperationArgs, StateArgs, TargetArgs, VarArgs, ViewArgs};
+use super::{
+    ApplyArgs, JsonArgs, OperationArgs, StateArgs, TargetArgs, VarArgs, ViewArgs,
+    shared::parallelism,
+};
 
 #[derive(Args)]
 pub(crate) struct RefreshArgs {
@@ -19,7 +22,7 @@ pub(crate) struct RefreshArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// Maximum number of concurrent provider operations.
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = parallelism)]
     pub(crate) parallelism: NonZero<usize>,
     #[command(flatten)]
     pub(crate) targets: TargetArgs,

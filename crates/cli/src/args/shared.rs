@@ -1,6 +1,6 @@
 //! The arguments that many commands have in common.
 
-use std::path::PathBuf;
+use std::{num::NonZero, path::PathBuf};
 
 use clap::{ArgAction, Args};
 
@@ -47,6 +47,16 @@ fn deprecation_scope(text: &str) -> Result<DeprecationScope, &'static str> {
         "module:none" => Ok(DeprecationScope::None),
         _ => Err("it is module:all, module:local or module:none"),
     }
+}
+
+/// The number of concurrent provider operations if the command line names none.
+const PARALLELISM: NonZero<usize> = NonZero::new(10).unwrap();
+
+/// Reads the value of `-parallelism`. Zero stands for the default, as in OpenTofu.
+pub(crate) fn parallelism(text: &str) -> Result<NonZero<usize>, &'static str> {
+    let number: usize =
+        text.parse().map_err(|_| "it must be a whole number that is not negative")?;
+    Ok(NonZero::new(number).unwrap_or(PARALLELISM))
 }
 
 /// Values of root variables.
@@ -103,4 +113,15 @@ pub(crate) struct StateArgs {
     /// The file for the backup of the previous state; "-" for no backup.
     #[arg(long, value_name = "PATH")]
     pub(crate) backup: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parallelism_of_zero_is_the_default() {
+        let read = |text| parallelism(text).map(NonZero::get).ok();
+        assert_eq!(["0", "3", "-1", "many"].map(read), [Some(10), Some(3), None, None]);
+    }
 }
