@@ -19,6 +19,7 @@ mod bundle;
 mod files;
 pub mod local;
 pub mod playground;
+pub mod restful;
 pub mod sdk;
 
 pub use bundle::{

@@ -1,0 +1,1 @@
+//! JSON documents: conversion to and from values, selection, edits, and the set operations of `ephemeral_body`.

@@ -1,0 +1,1 @@
+//! The expressions `$(body.x)` in paths, headers and bodies, and the locators of polling.

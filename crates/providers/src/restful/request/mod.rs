@@ -1,0 +1,1 @@
+//! Requests: the settings of the provider, the levels of headers and queries, credentials, retries.
