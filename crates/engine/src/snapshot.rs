@@ -11,7 +11,7 @@ use hir::{ExprId, Item, Module, Program, Ref, Scope, item::Repetition};
 use provider::{Schema, mark_by_schema};
 use rustc_hash::FxHashMap;
 use state::State;
-use values::{Number, Step, Str, Value};
+use values::{Number, Str, Value};
 
 use crate::{
     functions::Functions,
@@ -147,10 +147,11 @@ impl<'a> ModuleSnapshot<'a> {
         let value = match (item.repetition(), key) {
             (Repetition::ForEach(expr), InstanceKey::String(key)) => {
                 let all = self.for_each(item, expr);
-                let step = Step::Index(Value::string(key.as_str()));
+                let (_, marks) = all.unmark();
+                let element = all.as_map().and_then(|it| it.get(key.as_str()).cloned());
                 // The elements of a set are their own keys.
                 let of_set = || all.as_slice().is_some().then(|| Value::string(key.as_str()));
-                step.apply(&all).or_else(of_set)
+                element.or_else(of_set).map(|it| it.with_marks(&marks))
             }
             _ => None,
         };

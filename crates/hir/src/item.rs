@@ -26,12 +26,14 @@ pub struct Item {
 }
 
 impl Item {
-    /// The instances of a resource, module call or provider configuration. Other items have a single one.
+    /// The instances of a resource, module call or provider configuration, and the elements of an `import` block.
+    /// Other items have a single one.
     pub fn repetition(&self) -> Repetition {
         match &self.kind {
             ItemKind::Resource(it) => it.repetition,
             ItemKind::ModuleCall(it) => it.repetition,
             ItemKind::Provider(it) => it.for_each.map_or(Repetition::Single, Repetition::ForEach),
+            ItemKind::Import(it) => it.for_each.map_or(Repetition::Single, Repetition::ForEach),
             _ => Repetition::Single,
         }
     }

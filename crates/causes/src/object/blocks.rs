@@ -10,7 +10,7 @@ use hir::{Entry, Program, item::Moved};
 pub(crate) struct OtherBlocks<'a> {
     pub(crate) removals: Removals,
     moved: Vec<(ModulePath, &'a Entry)>,
-    imports: BTreeMap<ConfigResource, &'a Entry>,
+    imports: BTreeMap<ConfigResource, Vec<&'a Entry>>,
 }
 
 impl<'a> OtherBlocks<'a> {
@@ -28,15 +28,16 @@ impl<'a> OtherBlocks<'a> {
                 let inner = import.to.config();
                 let names = block.module.names().iter().chain(inner.module.names()).cloned();
                 let module = ModulePath::new(names);
-                blocks.imports.insert(ConfigResource { module, ..inner }, block.entry);
+                let target = ConfigResource { module, ..inner };
+                blocks.imports.entry(target).or_default().push(block.entry);
             }
         }
         blocks
     }
 
-    /// The `import` block for a resource.
-    pub(crate) fn import(&self, resource: &ConfigResource) -> Option<&'a Entry> {
-        self.imports.get(resource).copied()
+    /// The `import` blocks for the instances of a resource.
+    pub(crate) fn imports(&self, resource: &ConfigResource) -> &[&'a Entry] {
+        self.imports.get(resource).map_or(&[], Vec::as_slice)
     }
 
     /// The `moved` block that leads from one address to another. `None` if several blocks do, or none.

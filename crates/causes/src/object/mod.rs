@@ -2,6 +2,7 @@
 
 mod blocks;
 mod end;
+mod import;
 mod instances;
 mod order;
 
@@ -9,8 +10,8 @@ pub(crate) use self::blocks::OtherBlocks;
 
 use addr::ResourceInstance;
 use hir::{Entry, ExprId, Ref, item::IgnoreChanges};
-use state::{Action, Importing, PlanMode, Reason, ResourceChange};
-use values::{Path, Str, go_quoted};
+use state::{Action, PlanMode, Reason, ResourceChange};
+use values::{Path, Str};
 
 use crate::{
     difference::differing,
@@ -58,13 +59,7 @@ impl<'a> Search<'_, 'a> {
             causes.list.push(Finding::root(&*subject, fact, place));
         }
         if let Some(importing) = &change.change.importing {
-            let id = match importing {
-                Importing::Id(id) => Some(go_quoted(id)),
-                Importing::Identity(_) => None,
-            };
-            let block = self.analysis.blocks().import(&change.addr.config());
-            let place = block.and_then(|it| self.header(it));
-            causes.list.push(Finding::root(subject, Fact::Imported { id }, place));
+            causes.list.push(self.of_import(&change.addr, importing));
         }
         causes
     }

@@ -73,6 +73,49 @@ resource "playground_parameter" "p" {
     expect![[r#"
         playground_parameter.p["a"] does not change because:
           - it is imported with the ID "p"  main.tf:5
+            - each.value is "p"             main.tf:6
+              - local.names.a is "p"        main.tf:2
+    "#]]
+    .assert_eq(&explained(&mut with_parameter(text), "playground_parameter.p"));
+}
+
+#[test]
+fn the_id_of_an_import_has_causes() {
+    let text = r#"variable "name" {
+  default = "p"
+}
+
+locals {
+  ids = { first = var.name }
+}
+
+import {
+  to = playground_parameter.p["other"]
+  id = "p"
+}
+
+import {
+  for_each = local.ids
+  to       = playground_parameter.p["${each.key}-one"]
+  id       = each.value
+}
+
+resource "playground_parameter" "p" {
+  for_each = toset(["first-one", "other"])
+  name     = "p"
+  type     = "String"
+  value    = "one"
+}
+"#;
+    expect![[r#"
+        playground_parameter.p["first-one"] does not change because:
+          - it is imported with the ID "p"      main.tf:14
+            - each.value is "p"                 main.tf:15
+              - local.ids.first is "p"          main.tf:6
+                - var.name is "p", its default  main.tf:2
+
+        playground_parameter.p["other"] does not change because:
+          - it is imported with the ID "p"  main.tf:9
     "#]]
     .assert_eq(&explained(&mut with_parameter(text), "playground_parameter.p"));
 }
