@@ -331,7 +331,8 @@ const RULES: &[Rule] = &[
                     || detail.starts_with("only reference") && run_fails);
             // Data sources are read only if something needs them.
             let is_of_data = seen.difference.class.contains("plan: prior_state.values.")
-                && seen.difference.class.contains(".resources.[].values.")
+                && (seen.difference.class.contains(".resources.[].values.")
+                    || seen.is("resources length"))
                 && seen.is_written("data \"");
             // Dependencies in the state are valid until an apply, so the dependencies of a failed object are kept.
             let is_kept = |it: &str| {

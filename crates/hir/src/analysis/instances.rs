@@ -5,6 +5,7 @@
 //! certain for one element is certain for one instance.
 
 use db::Summary;
+use rustc_hash::FxHashSet;
 use values::{Str, Type, convert};
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
         },
     },
     content::keys_of,
-    expr::{At, Expr, Exprs, Ref},
+    expr::{At, Expr, ExprId, Exprs, Ref},
     item::{Item, Repetition},
     item_name::{ItemName, Keys},
     names::lookup,
@@ -32,7 +33,10 @@ pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<Item
     let mut wrong = Vec::new();
     for (id, expr) in item.exprs.iter() {
         let (base, found) = match expr {
-            Expr::GetAttr { base, name } => (base, missing_key(env, &item.exprs[*base], name)),
+            Expr::GetAttr { base, name } => {
+                let found = missing_key(env, &item.exprs[*base], name);
+                (base, found.filter(|it| !it.may_be_tried || !is_tried(&item.exprs, id)))
+            }
             Expr::Index { base, key } => (base, unexpected_key(env, &item.exprs, *base, *key)),
             _ => continue,
         };
@@ -41,7 +45,7 @@ pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<Item
         }
         wrong.push(id);
         problems.retain(|it| it.at.expr() != Some(id));
-        if let Some(KeyProblem { summary, detail }) = found {
+        if let Some(KeyProblem { summary, detail, .. }) = found {
             let at = At::of_problem(summary.rule(), id);
             problems.push(ItemProblem::new(at, summary, detail));
         }
@@ -52,6 +56,19 @@ pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<Item
 struct KeyProblem {
     summary: Summary,
     detail: String,
+    /// True if OpenTofu finds it only by evaluation, so that `try` and `can` accept it.
+    may_be_tried: bool,
+}
+
+/// Returns true if an expression is in an argument of `try` or `can`.
+fn is_tried(exprs: &Exprs, id: ExprId) -> bool {
+    let wanted = FxHashSet::from_iter([id]);
+    exprs.iter().any(|(at, expr)| match expr {
+        Expr::Call(call) => {
+            ["try", "can"].contains(&&*call.name) && exprs.has_any_inside(at, &wanted)
+        }
+        _ => false,
+    })
 }
 
 fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Option<KeyProblem> {
@@ -70,7 +87,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Option<KeyPro
                  specific instances.\n\nFor example, to correlate with indices of a referring \
                  resource, use:\n    {resource}[{example}]"
             );
-            Some(KeyProblem { summary: Summary::MISSING_INSTANCE_KEY, detail })
+            Some(KeyProblem { summary: Summary::MISSING_INSTANCE_KEY, detail, may_be_tried: false })
         }
         Expr::Ref(Ref::Module(call)) => {
             let detail = format!(
@@ -78,7 +95,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Option<KeyPro
                  instances, as in module.{call}[{example}].{attribute}, or of all of them, as in \
                  [for it in module.{call} : it.{attribute}]."
             );
-            Some(KeyProblem { summary: Summary::UNSUPPORTED_ATTRIBUTE, detail })
+            Some(KeyProblem { summary: Summary::UNSUPPORTED_ATTRIBUTE, detail, may_be_tried: true })
         }
         _ => None,
     }
@@ -87,8 +104,8 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Option<KeyPro
 fn unexpected_key(
     env: &ItemEnv<'_>,
     exprs: &Exprs,
-    base: crate::ExprId,
-    key: crate::ExprId,
+    base: ExprId,
+    key: ExprId,
 ) -> Option<KeyProblem> {
     let (Expr::Ref(Ref::Resource(resource)), Expr::Literal(_)) = (&exprs[base], &exprs[key]) else {
         return None;
@@ -100,7 +117,7 @@ fn unexpected_key(
         "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not \
          include an index key. Remove the bracketed index to refer to the single instance of this resource."
     );
-    Some(KeyProblem { summary: Summary::UNEXPECTED_INSTANCE_KEY, detail })
+    Some(KeyProblem { summary: Summary::UNEXPECTED_INSTANCE_KEY, detail, may_be_tried: false })
 }
 
 /// The kind of keys that the instances of a declared resource or module call have. `None` if the expression names

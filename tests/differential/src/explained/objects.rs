@@ -14,8 +14,12 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "`import` evaluates what it needs",
         applies: |seen| {
+            // The reference reads all data sources.
+            let is_read =
+                seen.is_written("data \"") && seen.difference.class.contains(".attributes.");
             let is_left_out = seen.is_of("state")
-                && (seen.difference.class.contains("state: outputs")
+                && (is_read
+                    || seen.difference.class.contains("state: outputs")
                     || seen.difference.class.contains("state: check_results"));
             let detail = &seen.difference.detail;
             let is_of_others = seen.is_of("diagnostics")
@@ -161,7 +165,8 @@ pub(super) const RULES: &[Rule] = &[
                 && (seen.is_of("effects")
                     || is_start.iter().any(|it| seen.difference.detail.contains(it)));
             let loses = reference.exit == 0 && loses || is_lost;
-            command[0] == "apply" && has_target(planned_by) && loses
+            let acts = command[0] == "apply" || command[0] == "destroy";
+            acts && has_target(planned_by) && loses
         },
     },
     Rule {
