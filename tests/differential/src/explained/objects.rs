@@ -141,9 +141,12 @@ pub(super) const RULES: &[Rule] = &[
         name: "checks beside targets",
         applies: |seen| {
             let Difference { class, detail, .. } = seen.difference;
+            // After an error, the reference goes on to validate variables.
+            let is_unknown = detail.contains("reference: \"unknown\"")
+                || seen.both_fail() && detail.contains("mayfly:    \"unknown\"");
             seen.has_targets()
                 && (class.contains("state: check_results") || class.contains("plan: checks"))
-                && detail.contains("reference: \"unknown\"")
+                && is_unknown
         },
     },
     Rule {
