@@ -18,23 +18,29 @@ use tokio::time::{sleep, timeout};
 
 use crate::body::Body;
 use crate::connect::{Connector, Dial, tcp};
+use crate::cookies::{self, CookieStore};
 use crate::credentials::Credentials;
 use crate::error::{Error, ErrorKind, cause};
 use crate::proxy::Proxies;
 use crate::redirect;
 use crate::retry::{Retries, is_transient, retry_after};
+use crate::tls::TlsSettings;
 use crate::trust::Trust;
 use crate::url::Url;
 
 /// The settings of a client.
 #[derive(Debug)]
 pub struct ClientConfig {
-    /// The value of `User-Agent`: the name and version of the program.
+    /// The value of `User-Agent`, unless a request has its own: the name and version of the program.
     pub user_agent: HeaderValue,
     /// The proxies.
     pub proxies: Proxies,
     /// The trusted certificates.
     pub trust: Trust,
+    /// Other TLS settings.
+    pub tls: TlsSettings,
+    /// The cookies. `None` ignores all cookies of servers.
+    pub cookies: Option<Arc<dyn CookieStore>>,
     /// The longest waits.
     pub timeouts: Timeouts,
     /// The policy for retries.
@@ -65,6 +71,8 @@ impl ClientConfig {
             user_agent,
             proxies: Proxies::from_environment(variable),
             trust: Trust::from_environment(variable),
+            tls: TlsSettings::default(),
+            cookies: None,
             timeouts: Timeouts {
                 connect: seconds(15),
                 answer: seconds(60),
@@ -169,6 +177,7 @@ pub struct Client {
 
 struct Settings {
     user_agent: HeaderValue,
+    cookies: Option<Arc<dyn CookieStore>>,
     timeouts: Timeouts,
     retries: Retries,
 }
@@ -180,14 +189,15 @@ impl Client {
     }
 
     pub(crate) fn with_dial(config: ClientConfig, dial: Dial) -> Client {
-        let ClientConfig { user_agent, proxies, trust, timeouts, retries } = config;
-        let connector = Connector::new(dial, proxies, trust, timeouts.connect);
+        let ClientConfig { user_agent, proxies, trust, tls, cookies, timeouts, retries } = config;
+        let connector = Connector::new(dial, proxies, trust, tls, timeouts.connect);
         let pool = legacy::Client::builder(TokioExecutor::new())
             .http1_max_buf_size(MAX_HEAD_BYTES)
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(UNUSED)
             .build(connector.clone());
-        Client { pool, connector, settings: Arc::new(Settings { user_agent, timeouts, retries }) }
+        let settings = Settings { user_agent, cookies, timeouts, retries };
+        Client { pool, connector, settings: Arc::new(settings) }
     }
 
     /// Sends a request, follows redirects, and repeats the request after temporary errors if it is idempotent.
@@ -222,6 +232,9 @@ impl Client {
         let mut current = request.clone();
         for _ in 0..=redirect::MOST {
             let answer = self.exchange(&current).await.map_err(|kind| kind.at(&current.url))?;
+            if let Some(cookies) = &self.settings.cookies {
+                cookies.receive(&current.url, answer.headers());
+            }
             let next = redirect::next(&current, answer.status(), answer.headers());
             match next.map_err(|kind| kind.at(&current.url))? {
                 Some(next) => current = next,
@@ -255,7 +268,7 @@ impl Client {
 
     fn headers(&self, request: &Request) -> HeaderMap {
         let mut headers = request.headers.clone();
-        headers.insert(USER_AGENT, self.settings.user_agent.clone());
+        headers.entry(USER_AGENT).or_insert_with(|| self.settings.user_agent.clone());
         // A compressed answer would need a bound on its unpacked size.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Some(credentials) = &request.credentials {
@@ -266,6 +279,10 @@ impl Client {
         {
             headers.insert(RANGE, range);
             headers.insert(IF_RANGE, validator.clone());
+        }
+        if let Some(stored) = self.settings.cookies.as_ref().and_then(|it| it.cookies(&request.url))
+        {
+            cookies::add(&mut headers, stored);
         }
         let proxy = self.connector.plain_proxy(request.url.uri());
         if let Some(header) = proxy.as_ref().and_then(|it| it.basic_auth()) {

@@ -22,6 +22,7 @@ use tower::{Service, ServiceExt, service_fn};
 
 use crate::error::{ErrorKind, cause};
 use crate::proxy::Proxies;
+use crate::tls::TlsSettings;
 use crate::trust::Trust;
 use crate::url::host_of;
 
@@ -58,14 +59,22 @@ struct Settings {
     dial: Dial,
     proxies: Proxies,
     trust: Trust,
+    tls_settings: TlsSettings,
     /// Loaded at the first encrypted connection, because a machine has hundreds of certificates.
     tls: OnceCell<TlsConnector>,
     timeout: Duration,
 }
 
 impl Connector {
-    pub(crate) fn new(dial: Dial, proxies: Proxies, trust: Trust, timeout: Duration) -> Connector {
-        Connector(Arc::new(Settings { dial, proxies, trust, tls: OnceCell::new(), timeout }))
+    pub(crate) fn new(
+        dial: Dial,
+        proxies: Proxies,
+        trust: Trust,
+        tls_settings: TlsSettings,
+        timeout: Duration,
+    ) -> Connector {
+        let tls = OnceCell::new();
+        Connector(Arc::new(Settings { dial, proxies, trust, tls_settings, tls, timeout }))
     }
 
     /// Returns the proxy for a destination without TLS, which gets the request itself and not a tunnel.
@@ -140,8 +149,8 @@ impl Connector {
 
     async fn tls(&self) -> Result<TlsConnector, ErrorKind> {
         let load = || async {
-            let trust = self.0.trust.clone();
-            let loaded = tokio::task::spawn_blocking(move || trust.load()).await;
+            let (trust, settings) = (self.0.trust.clone(), self.0.tls_settings.clone());
+            let loaded = tokio::task::spawn_blocking(move || settings.load(&trust)).await;
             let loaded = loaded.unwrap_or_else(|error| Err(error.to_string()));
             loaded.map(TlsConnector::from).map_err(ErrorKind::Trust)
         };

@@ -14,7 +14,12 @@ pub struct Credentials(HeaderValue);
 impl Credentials {
     /// Creates credentials from a bearer token. `None` if a header cannot contain the token.
     pub fn bearer(token: &str) -> Option<Credentials> {
-        Credentials::new(format!("Bearer {token}"))
+        Credentials::with_scheme("Bearer", token)
+    }
+
+    /// Creates credentials from a token of another scheme. `None` if a header cannot contain them.
+    pub fn with_scheme(scheme: &str, token: &str) -> Option<Credentials> {
+        Credentials::new(format!("{scheme} {token}"))
     }
 
     /// Creates credentials from a user and a password.

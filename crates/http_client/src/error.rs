@@ -74,7 +74,7 @@ fn advice(retry_after: &Option<Duration>) -> String {
 
 impl ErrorKind {
     /// Returns true if the same request can succeed later.
-    pub(crate) fn is_transient(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             ErrorKind::Connect { .. }
             | ErrorKind::Timeout(_)

@@ -17,14 +17,15 @@
 //! **Invariant:** a connection that began with TLS never continues without it.
 //! **Invariant:** every wait, every retry, every header and every body is bounded.
 //! **Invariant:** an error contains neither credentials nor the query of a URL, nor a control character.
-//! **Absent on purpose:** the meaning of answers, caches, cookies, the decompression of bodies, reading the environment
-//! (the caller passes it in), printing.
+//! **Absent on purpose:** the meaning of answers, caches, the rules of cookies, the decompression of bodies, reading
+//! the environment (the caller passes it in), printing.
 //!
 //! Its tests are in `tests`, against a TLS server in memory, so that the clock can be paused, and over loopback.
 
 mod body;
 mod client;
 mod connect;
+mod cookies;
 mod credentials;
 mod download;
 mod error;
@@ -33,16 +34,19 @@ mod redirect;
 mod retry;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod trust;
 mod url;
 
 pub use body::Body;
 pub use client::{Client, ClientConfig, Request, Response, Timeouts};
+pub use cookies::CookieStore;
 pub use credentials::Credentials;
 pub use download::Progress;
 pub use error::{Error, ErrorKind};
 pub use hyper::{HeaderMap, Method, StatusCode, header};
 pub use proxy::{Proxies, ProxyError};
-pub use retry::Retries;
+pub use retry::{Retries, retry_after};
+pub use tls::{Authorities, Identity, TlsError, TlsSettings, Verification};
 pub use trust::Trust;
 pub use url::{Url, UrlError};

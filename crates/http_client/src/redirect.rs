@@ -1,7 +1,10 @@
 //! Redirects: the places that the client follows to, and the parts of a request that it takes along.
 
 use bytes::Bytes;
-use hyper::header::{HeaderMap, HeaderValue, LOCATION};
+use hyper::header::{
+    CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE, HeaderMap, HeaderValue,
+    LOCATION,
+};
 use hyper::{Method, StatusCode};
 
 use crate::client::Request;
@@ -37,6 +40,9 @@ pub(crate) fn next(
     };
     if becomes_get {
         (next.method, next.body) = (Method::GET, Bytes::new());
+        for about_body in [CONTENT_TYPE, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION] {
+            next.headers.remove(about_body);
+        }
     }
     if !next.url.has_origin_of(&request.url) {
         if !next.body.is_empty() {

@@ -39,11 +39,15 @@ pub(crate) fn is_transient(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 425 | 429 | 500 | 502 | 503 | 504)
 }
 
-/// Reads `Retry-After`: seconds, or a date, which counts from the server's own `Date`.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+/// Reads `Retry-After`: seconds, which some servers give with a fraction, or a date, which counts from the server's
+/// own `Date`. `None` if there is no such header, or if it is malformed.
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+    // The parser of numbers also accepts signs, exponents and `infinity`.
+    if text.bytes().all(|it| it.is_ascii_digit() || it == b'.')
+        && let Ok(seconds) = text.parse()
+    {
+        return Duration::try_from_secs_f64(seconds).ok();
     }
     let date = |name: HeaderName| -> Option<SystemTime> {
         httpdate::parse_http_date(headers.get(name)?.to_str().ok()?.trim()).ok()
@@ -87,9 +91,10 @@ mod tests {
             retry_after(&HeaderMap::from_iter(pairs)).map(|it| it.as_secs())
         };
         assert_eq!(wish(" 7"), Some(7));
+        assert_eq!(wish("7.9"), Some(7));
         assert_eq!(wish("Wed, 21 Oct 2015 07:28:30 GMT"), Some(30));
         assert_eq!(wish("Wed, 21 Oct 2015 07:27:00 GMT"), Some(0));
-        for text in ["-1", "soon", "", "99999999999999999999999"] {
+        for text in ["-1", "soon", "", ".", "1.2.3", "1e3", "99999999999999999999999"] {
             assert_eq!(wish(text), None, "{text}");
         }
     }

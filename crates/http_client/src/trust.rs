@@ -1,11 +1,9 @@
 //! The certificate authorities that the client trusts.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use rustls::crypto::ring;
+use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, RootCertStore};
 use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 
 /// The places of trusted certificates.
@@ -30,17 +28,13 @@ impl Trust {
     }
 
     /// Loads the certificates. The error is a sentence fragment.
-    pub(crate) fn load(&self) -> Result<Arc<ClientConfig>, String> {
+    pub(crate) fn roots(&self) -> Result<RootCertStore, String> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(self.certificates()?);
         if roots.is_empty() {
             return Err("this machine has none; SSL_CERT_FILE can name a file of them".to_owned());
         }
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let config = config.with_safe_default_protocol_versions().map_err(|it| it.to_string())?;
-        let mut config = config.with_root_certificates(roots).with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        Ok(roots)
     }
 
     fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, String> {
@@ -89,7 +83,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("none.pem");
         let trust = Trust { file: Some(file.clone()), directories: Vec::new() };
-        let error = trust.load().expect_err("the file is missing");
+        let error = trust.roots().expect_err("the file is missing");
         assert!(error.contains("none.pem"), "{error}");
         assert!(!error.contains("contains none"), "{error}");
     }

@@ -90,6 +90,16 @@ impl Url {
         }
     }
 
+    /// The path, which begins with `/`.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// The query without its `?`, which can contain a token.
+    pub fn query(&self) -> Option<&str> {
+        self.0.query()
+    }
+
     /// Returns true if the host is this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host();

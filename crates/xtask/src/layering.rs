@@ -60,8 +60,8 @@ const TABLE: &[Row] = &[
     // `engine`: it implements the trait by which provisioners connect. `plugin`: output is divided into lines as that
     // of other processes. `db`: files are opened without waiting for pipes.
     row("remote", &["db", "engine", "plugin", "provider"], &[]),
-    // `addr`: the bundled providers are listed by source address.
-    row("providers", &["addr", "plugin", "provider", "values"], &[]),
+    // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
+    row("providers", &["addr", "http_client", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
     row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),

@@ -7,3 +7,4 @@
 mod downloads;
 mod requests;
 mod server;
+mod tls;

@@ -18,8 +18,8 @@ use tokio_rustls::TlsAcceptor;
 use crate::connect::{Dial, Duplex};
 use crate::url::{host_of, port_of};
 use crate::{
-    Client, ClientConfig, Error, ErrorKind, Proxies, Request, Response, Retries, Timeouts, Trust,
-    Url,
+    Client, ClientConfig, Error, ErrorKind, Proxies, Request, Response, Retries, Timeouts,
+    TlsSettings, Trust, Url,
 };
 
 /// A step of an answer.
@@ -101,6 +101,8 @@ impl World {
                 file: Some(self.files.path().join("ca.pem")),
                 directories: vec![self.files.path().join("none")],
             },
+            tls: TlsSettings::default(),
+            cookies: None,
             timeouts: Timeouts {
                 connect: seconds(5),
                 answer: seconds(20),
