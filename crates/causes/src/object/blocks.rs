@@ -2,15 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use addr::{ConfigResource, ModuleInstance, ModulePath, ResourceInstance};
+use addr::{ConfigResource, InstanceKey, ModuleInstance, ModulePath, ResourceInstance};
 use engine::Removals;
-use hir::{Entry, Program, item::Moved};
+use hir::{Entry, Expr, ExprId, Exprs, Program, expr::Literal, item::Moved};
 
 /// The blocks of a configuration about objects of the state.
 pub(crate) struct OtherBlocks<'a> {
     pub(crate) removals: Removals,
     moved: Vec<(ModulePath, &'a Entry)>,
-    imports: BTreeMap<ConfigResource, Vec<&'a Entry>>,
+    imports: BTreeMap<ConfigResource, Imports<'a>>,
+}
+
+/// The `import` blocks for the instances of a resource.
+#[derive(Default)]
+struct Imports<'a> {
+    /// The blocks with a literal key or without one, by key.
+    by_key: BTreeMap<InstanceKey, Vec<&'a Entry>>,
+    computed: Vec<&'a Entry>,
 }
 
 impl<'a> OtherBlocks<'a> {
@@ -29,15 +37,22 @@ impl<'a> OtherBlocks<'a> {
                 let names = block.module.names().iter().chain(inner.module.names()).cloned();
                 let module = ModulePath::new(names);
                 let target = ConfigResource { module, ..inner };
-                blocks.imports.entry(target).or_default().push(block.entry);
+                let imports = blocks.imports.entry(target).or_default();
+                match literal_key(&block.entry.item.exprs, import.to.key) {
+                    Some(key) => imports.by_key.entry(key).or_default().push(block.entry),
+                    None => imports.computed.push(block.entry),
+                }
             }
         }
         blocks
     }
 
-    /// The `import` blocks for the instances of a resource.
-    pub(crate) fn imports(&self, resource: &ConfigResource) -> &[&'a Entry] {
-        self.imports.get(resource).map_or(&[], Vec::as_slice)
+    /// The `import` blocks that may import to an address.
+    pub(crate) fn imports(&self, address: &ResourceInstance) -> impl Iterator<Item = &'a Entry> {
+        let found = self.imports.get(&address.config()).into_iter();
+        found
+            .flat_map(|it| it.by_key.get(&address.key).into_iter().flatten().chain(&it.computed))
+            .copied()
     }
 
     /// The `moved` block that leads from one address to another. `None` if several blocks do, or none.
@@ -66,6 +81,16 @@ impl<'a> OtherBlocks<'a> {
             target.zip(inner).is_some_and(|(target, it)| target.covers(&it))
         };
         self.moved.iter().find(is_it).map(|(_, entry)| *entry)
+    }
+}
+
+/// The key that an expression gives without an evaluation; `None` if it has to be evaluated.
+fn literal_key(exprs: &Exprs, key: Option<ExprId>) -> Option<InstanceKey> {
+    let Some(key) = key else { return Some(InstanceKey::None) };
+    match &exprs[key] {
+        Expr::Literal(Literal::String(text)) => Some(InstanceKey::string(&**text)),
+        Expr::Literal(Literal::Number(index)) => index.to_i64().map(InstanceKey::Int),
+        _ => None,
     }
 }
 

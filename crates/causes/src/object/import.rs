@@ -30,9 +30,9 @@ impl<'a> Search<'_, 'a> {
             Importing::Id(id) => Some(go_quoted(id)),
             Importing::Identity(_) => None,
         };
-        let blocks = self.analysis.blocks().imports(&address.config());
-        let site = blocks.iter().find_map(|it| self.import_site(it, address));
-        let block = site.as_ref().map(|it| it.entry).or(blocks.first().copied());
+        let blocks = || self.analysis.blocks().imports(address);
+        let site = blocks().find_map(|it| self.import_site(it, address));
+        let block = site.as_ref().map(|it| it.entry).or_else(|| blocks().next());
         let place = block.and_then(|it| self.header(it));
         let finding = Finding::root(address.to_string(), Fact::Imported { id }, place);
         match site {

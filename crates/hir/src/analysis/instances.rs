@@ -4,6 +4,8 @@
 //! An element that an index selects is one of many. Instances are made from *every* element, so a fact that is
 //! certain for one element is certain for one instance.
 
+use std::cell::OnceCell;
+
 use db::Summary;
 use rustc_hash::FxHashSet;
 use values::{Str, Type, convert};
@@ -31,11 +33,13 @@ use crate::{
 pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProblem>) {
     // The expressions that are wrong, and those that access their result.
     let mut wrong = Vec::new();
+    let tried = OnceCell::new();
     for (id, expr) in item.exprs.iter() {
         let (base, found) = match expr {
             Expr::GetAttr { base, name } => {
                 let found = missing_key(env, &item.exprs[*base], name);
-                (base, found.filter(|it| !it.may_be_tried || !is_tried(&item.exprs, id)))
+                let is_tried = || tried.get_or_init(|| arguments_of_try(&item.exprs)).contains(&id);
+                (base, found.filter(|it| !(it.may_be_tried && is_tried())))
             }
             Expr::Index { base, key } => (base, unexpected_key(env, &item.exprs, *base, *key)),
             _ => continue,
@@ -60,15 +64,20 @@ struct KeyProblem {
     may_be_tried: bool,
 }
 
-/// Returns true if an expression is in an argument of `try` or `can`.
-fn is_tried(exprs: &Exprs, id: ExprId) -> bool {
-    let wanted = FxHashSet::from_iter([id]);
-    exprs.iter().any(|(at, expr)| match expr {
-        Expr::Call(call) => {
-            ["try", "can"].contains(&&*call.name) && exprs.has_any_inside(at, &wanted)
+/// The expressions in the arguments of `try` and `can`.
+fn arguments_of_try(exprs: &Exprs) -> FxHashSet<ExprId> {
+    let calls = exprs.iter().filter_map(|(_, expr)| match expr {
+        Expr::Call(call) if ["try", "can"].contains(&&*call.name) => Some(&call.args),
+        _ => None,
+    });
+    let mut open: Vec<ExprId> = calls.flatten().copied().collect();
+    let mut found = FxHashSet::default();
+    while let Some(id) = open.pop() {
+        if found.insert(id) {
+            exprs[id].for_each_child(&mut |child| open.push(child));
         }
-        _ => false,
-    })
+    }
+    found
 }
 
 fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Option<KeyProblem> {
