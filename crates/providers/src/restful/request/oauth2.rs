@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::build::{FORM, encode, encode_form};
+use super::build::{FORM, decode_form, encode, encode_form};
 use super::client::{Answer, RequestError, Sender};
 use super::pause::unless_stopped;
 use super::secret::Secret;
@@ -217,9 +217,9 @@ impl Fetching<'_> {
     }
 
     fn read(&self, answer: &Answer, form: &Query, state: &mut State) -> Result<Token, TokenError> {
-        let parsed = serde_json::from_slice::<BTreeMap<String, Value>>(&answer.body);
+        let parsed = fields(answer);
         let text = |name: &str| {
-            let value = parsed.as_ref().ok().and_then(|it| it.get(name));
+            let value = parsed.as_ref().and_then(|it| it.get(name));
             value.and_then(Value::as_str).filter(|it| !it.is_empty())
         };
         // Some servers report errors with a success.
@@ -229,8 +229,8 @@ impl Fetching<'_> {
                 self.shown(&description.into_iter().flatten().collect::<Vec<_>>(), form);
             return Err(TokenError::Refused { status: answer.status, description });
         }
-        if parsed.is_err() {
-            return Err(TokenError::Invalid("it is no JSON object"));
+        if parsed.is_none() {
+            return Err(TokenError::Invalid("it is neither a JSON object nor a form"));
         }
         let access = text("access_token").ok_or(TokenError::Invalid("it has no `access_token`"))?;
         let scheme = self.scheme(text("token_type"));
@@ -239,7 +239,7 @@ impl Fetching<'_> {
         if let Some(refresh) = text("refresh_token") {
             state.refresh_token = Some(Secret::new(refresh));
         }
-        let lifetime = parsed.as_ref().ok().and_then(|it| lifetime(it.get("expires_in")?));
+        let lifetime = parsed.as_ref().and_then(|it| lifetime(it.get("expires_in")?));
         let expires = lifetime.and_then(|it| Instant::now().checked_add(it.saturating_sub(MARGIN)));
         Ok(Token { credentials, expires })
     }
@@ -270,6 +270,24 @@ impl Fetching<'_> {
         }
         Some(text.chars().filter(|it| !it.is_control()).take(MAX_SHOWN).collect())
     }
+}
+
+/// Reads the fields of an answer: a JSON object, or a form, which servers from before the final RFC send, some of them
+/// as plain text. `None` if it is neither.
+fn fields(answer: &Answer) -> Option<BTreeMap<String, Value>> {
+    if let Ok(object) = serde_json::from_slice(&answer.body) {
+        return Some(object);
+    }
+    let named = answer.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let named = named.split(';').next().unwrap_or_default().trim();
+    if ![FORM, "text/plain"].iter().any(|it| it.eq_ignore_ascii_case(named)) {
+        return None;
+    }
+    let form = decode_form(std::str::from_utf8(&answer.body).ok()?.trim());
+    let first = |(name, values): (String, Vec<String>)| {
+        Some((name, Value::String(values.into_iter().next()?)))
+    };
+    Some(form.into_iter().filter_map(first).collect())
 }
 
 /// Reads `expires_in`: seconds, which some servers give as a text. `None` for a token that does not expire.
