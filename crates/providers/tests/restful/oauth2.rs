@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use http_client::{ErrorKind, StatusCode, Url};
+use providers::restful::request::build::Call;
 use providers::restful::request::client::{InitError, RequestError};
 use providers::restful::request::oauth2::TokenError;
 use providers::restful::request::settings::{
@@ -179,15 +180,33 @@ async fn stopped_initialization_begins_again() {
 }
 
 #[tokio::test]
+async fn requests_for_tokens_end_with_a_stop() {
+    let server = RestfulServer::start().await;
+    let path = "/sleep/3600000";
+    let provider = provider(&server, oauth2(&server, path, own_registration()));
+    // One request waits for the server, and the other for the first.
+    let is_sent = || server.count("POST /sleep/3600000") == 1;
+    let call = Call::get("secure");
+    let first = provider.stopped_when(&call, is_sent);
+    for outcome in <[_; 2]>::from(tokio::join!(first, provider.send(&call))) {
+        assert!(matches!(outcome, Err(RequestError::Stopped(_))), "{outcome:?}");
+    }
+    assert_eq!(server.count("POST /sleep/3600000"), 1);
+}
+
+#[tokio::test]
 async fn tokens_in_form_encoding_are_read() {
     let server = RestfulServer::start().await;
-    let grant =
-        Grant::ClientCredentials { endpoint_params: map("audience", vec!["bearer".to_owned()]) };
-    let provider = provider(&server, oauth2(&server, "/token/header?form", grant));
-    assert_eq!(authorization(&provider).await, "Bearer t1");
-    assert_eq!(authorization(&provider).await, "Bearer t1");
+    let endpoint_params = map("audience", vec!["bearer".to_owned()]);
+    let grant = Grant::ClientCredentials { endpoint_params };
+    let [form, text] = ["/token/header?form", "/token/header?text"]
+        .map(|path| provider(&server, oauth2(&server, path, grant.clone())));
+    for (provider, expected) in [(&form, "Bearer t1"), (&text, "Bearer t2")] {
+        assert_eq!(authorization(provider).await, expected);
+        assert_eq!(authorization(provider).await, expected);
+    }
     let_tokens_expire().await;
-    assert_eq!(authorization(&provider).await, "Bearer t2");
+    assert_eq!(authorization(&form).await, "Bearer t3");
 }
 
 #[tokio::test]

@@ -37,6 +37,32 @@ async fn bodies_are_json_by_default() {
 }
 
 #[tokio::test]
+async fn documents_are_merged_and_located() {
+    let server = RestfulServer::start().await;
+    let provider = Provider::new(settings(&server));
+    let created = sent(&provider, Method::POST, "ret-url", r#"{"a":{"b":1,"c":2}}"#).await;
+    let path = created["self"].as_str().expect("a URL");
+    let patch = call(Method::PATCH, path, r#"{"a":{"b":null},"d":3}"#);
+    assert!(provider.send(&patch).await.expect("an answer").body.is_empty());
+    assert_eq!(provider.json(path).await, json!({ "a": { "c": 2 }, "d": 3 }));
+    let deletion = Call { method: Method::DELETE, ..Call::get(path) };
+    assert_eq!(provider.send(&deletion).await.expect("an answer").status.as_u16(), 200);
+    assert_eq!(provider.get(path).await.expect("an answer").status.as_u16(), 404);
+}
+
+#[tokio::test]
+async fn headers_and_parameters_of_a_call_are_sent() {
+    let server = RestfulServer::start().await;
+    let provider = Provider::new(settings(&server));
+    let plain = call(Method::POST, "demand/read", r#"{"a":1}"#);
+    assert_eq!(provider.send(&plain).await.expect("an answer").status.as_u16(), 400);
+    let headers = map("Type", "read".to_owned());
+    let demanded = Call { headers, query: map("type", vec!["read".to_owned()]), ..plain };
+    let answer = provider.send(&demanded).await.expect("an answer");
+    assert_eq!(parsed(&answer), json!({ "a": 1 }));
+}
+
+#[tokio::test]
 async fn body_is_sent_as_a_form_if_the_header_says_so() {
     let server = RestfulServer::start().await;
     let provider = Provider::new(settings(&server));

@@ -8,7 +8,7 @@
 //! | `/demand/NAME` | echoes the body if the header and the query parameter `type` are `NAME` |
 //! | `/lease`, `/updateLease`, `/unlease` | a lease that expires after a second |
 //! | `/lro/NAME`, `/lro-status/NAME` | long operations: creation with a status URL, deletion that is pending |
-//! | `/token/{header,params}` | tokens of OAuth 2.0, with the registration at one place only; with `?form` as a form |
+//! | `/token/{header,params}` | tokens of OAuth 2.0 for a client that is registered at this place; `?form`: as a form |
 //! | `/secure` | echoes the `Authorization` header, the query and the cookies |
 //! | `/flaky/N/SECONDS` | 503 with `Retry-After: SECONDS`, N times, then 200 |
 //! | `/sleep/MILLISECONDS` | 200 after that time |

@@ -304,13 +304,15 @@ fn token(request: &Received, state: &mut State, place: &str) -> Answer {
         return json(400, &json!({ "error": "invalid_grant", "error_description": description }));
     }
     let answer = issued(state, &field);
-    if request.head.uri.query() == Some("form") {
-        let text = |it: Value| it.as_str().map(|it| vec![it.to_owned()]);
-        let fields: Query =
-            answer.into_iter().filter_map(|(name, value)| Some((name, text(value)?))).collect();
-        return with_headers(200, &[("content-type", FORM)], encode_form(&fields).into_bytes());
-    }
-    json(200, &Value::Object(answer))
+    let content_type = match request.head.uri.query() {
+        Some("form") => FORM,
+        Some("text") => "text/plain; charset=utf-8",
+        _ => return json(200, &Value::Object(answer)),
+    };
+    let text = |it: Value| it.as_str().map(|it| vec![it.to_owned()]);
+    let fields = answer.into_iter().filter_map(|(name, value)| Some((name, text(value)?)));
+    let form = encode_form(&fields.collect::<Query>());
+    with_headers(200, &[("content-type", content_type)], form.into_bytes())
 }
 
 fn issued(state: &mut State, field: &dyn Fn(&str) -> String) -> Map<String, Value> {

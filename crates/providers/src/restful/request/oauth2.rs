@@ -213,7 +213,9 @@ impl Fetching<'_> {
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORM));
         request.headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         request.body = Bytes::from(encode_form(&form));
-        self.sender.send(&request, stop).await
+        // Unlike other requests by `POST`, this one changes nothing that a stop could leave in doubt.
+        let mut inner = stop.clone();
+        unless_stopped(stop, self.sender.send(&request, &mut inner)).await?
     }
 
     fn read(&self, answer: &Answer, form: &Query, state: &mut State) -> Result<Token, TokenError> {
