@@ -79,16 +79,18 @@ impl Function {
         match self {
             Function::Escape => Ok(utf8_percent_encode(text, SEGMENT).to_string()),
             Function::Unescape => unescape(text),
-            Function::QueryEscape => {
-                let parts = text.split(' ').map(|it| utf8_percent_encode(it, QUERY).to_string());
-                Ok(parts.collect::<Vec<_>>().join("+"))
-            }
+            Function::QueryEscape => Ok(query_escape(text)),
             Function::QueryUnescape => unescape(&text.replace('+', " ")),
             Function::Base => Ok(base(text).to_owned()),
             Function::UrlPath => url_path(text),
             Function::TrimPath => relative(path.ok_or(FunctionError::NoPath)?, text),
         }
     }
+}
+
+/// Escapes a name or value of a query or a form. A space becomes `+`.
+pub(in crate::restful) fn query_escape(text: &str) -> String {
+    utf8_percent_encode(text, QUERY).to_string().replace("%20", "+")
 }
 
 fn unescape(text: &str) -> Result<String, FunctionError> {

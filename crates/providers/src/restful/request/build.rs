@@ -9,11 +9,10 @@ use http_client::header::{
     TRANSFER_ENCODING, UPGRADE,
 };
 use http_client::{HeaderMap, Method, Request, Url};
-use percent_encoding::{
-    AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode,
-};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use super::settings::{ApiKey, BaseUrl, Headers, KeyPlace, Query};
+use crate::restful::expression::functions::query_escape;
 
 /// The largest accepted body of an answer, in bytes.
 pub const MAX_ANSWER_BYTES: u64 = 64 << 20;
@@ -170,15 +169,9 @@ pub fn decode_form(query: &str) -> Query {
 /// Encodes parameters as a form or a query, sorted by name.
 pub fn encode_form(query: &Query) -> String {
     let pairs = query.iter().flat_map(|(name, values)| values.iter().map(move |it| (name, it)));
-    let pairs = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+    let pairs =
+        pairs.map(|(name, value)| format!("{}={}", query_escape(name), query_escape(value)));
     pairs.collect::<Vec<_>>().join("&")
-}
-
-const IN_FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-/// Encodes a text for a form. A space becomes `+`.
-pub(super) fn encode(text: &str) -> String {
-    utf8_percent_encode(text, IN_FORM).to_string().replace("%20", "+")
 }
 
 /// The type of bodies that are sent as forms.

@@ -14,13 +14,14 @@ use http_client::{
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::build::{BuildError, Call, build, decode_form, encode};
+use super::build::{BuildError, Call, build, decode_form};
 use super::cookies::CookieJar;
 use super::oauth2::TokenError;
 use super::pause::{Stopped, pause, unless_stopped};
 use super::retry::RetryPolicy;
 use super::security::Authentication;
 use super::settings::{ClientSettings, PemSource, Settings};
+use crate::restful::expression::functions::query_escape;
 use crate::sdk::Stop;
 
 /// Receives a line for each request, without secrets, for the log of the level debug.
@@ -304,7 +305,7 @@ async fn attempt(http: &Client, request: &Request) -> Result<Answer, http_client
 /// The URL with the names of its parameters but without their values.
 fn shown(url: &Url) -> String {
     let names = decode_form(url.query().unwrap_or_default());
-    let names: Vec<String> = names.keys().map(|it| format!("{}=…", encode(it))).collect();
+    let names: Vec<String> = names.keys().map(|it| format!("{}=…", query_escape(it))).collect();
     match names.is_empty() {
         true => url.to_string(),
         false => format!("{url}?{}", names.join("&")),

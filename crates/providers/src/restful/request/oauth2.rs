@@ -11,11 +11,12 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::build::{FORM, decode_form, encode, encode_form};
+use super::build::{FORM, decode_form, encode_form};
 use super::client::{Answer, RequestError, Sender};
 use super::pause::unless_stopped;
 use super::secret::Secret;
 use super::settings::{Grant, OAuth2, Query, RegistrationPlace};
+use crate::restful::expression::functions::query_escape;
 use crate::sdk::Stop;
 
 /// The largest accepted answer of a token endpoint, in bytes.
@@ -199,7 +200,7 @@ impl Fetching<'_> {
             match place {
                 RegistrationPlace::Header => {
                     // Encoded as a form first (RFC 6749, section 2.3.1).
-                    let (id, secret) = (encode(id), encode(secret));
+                    let (id, secret) = (query_escape(id), query_escape(secret));
                     request.credentials = Credentials::basic(id.as_bytes(), secret.as_bytes());
                 }
                 RegistrationPlace::Params => {
