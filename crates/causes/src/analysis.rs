@@ -17,7 +17,7 @@ use values::Str;
 
 use crate::{
     finding::Finding,
-    object::OtherBlocks,
+    object::{ImportSites, OtherBlocks},
     place::Places,
     question::{Question, UnknownAddress},
     search::Search,
@@ -52,6 +52,7 @@ pub struct Analysis<'a> {
     snapshots: Snapshots<'a>,
     modules: RefCell<FxHashMap<ModuleInstance, Option<Rc<ModulePair<'a>>>>>,
     blocks: OnceCell<OtherBlocks<'a>>,
+    import_sites: OnceCell<ImportSites<'a>>,
     created_first: OnceCell<CreatedFirst>,
     kept: OnceCell<Option<FxHashSet<String>>>,
 }
@@ -107,6 +108,7 @@ pub fn analyze<T>(inputs: &Inputs<'_>, ask: impl FnOnce(&Analysis<'_>) -> T) -> 
         snapshots: Snapshots { before: &earlier, after: &later },
         modules: RefCell::default(),
         blocks: OnceCell::new(),
+        import_sites: OnceCell::new(),
         created_first: OnceCell::new(),
         kept: OnceCell::new(),
     })
@@ -155,6 +157,11 @@ impl<'a> Analysis<'a> {
     /// The `moved`, `removed` and `import` blocks.
     pub(crate) fn blocks(&self) -> &OtherBlocks<'a> {
         self.blocks.get_or_init(|| OtherBlocks::of(self.inputs.program))
+    }
+
+    /// The addresses that `import` blocks import to.
+    pub(crate) fn import_sites(&self) -> &ImportSites<'a> {
+        self.import_sites.get_or_init(|| ImportSites::of(self))
     }
 
     /// The resources that are created before they are destroyed.

@@ -6,7 +6,7 @@ use addr::{AbsResource, InstanceKey, ResourceInstance, ResourceMode};
 use engine::{ValueSource, take_key};
 use hir::{Entry, ExprId, Ref, item::Repetition};
 use rustc_hash::FxHashSet;
-use values::{MarkKind, Path, Step, Str, Value};
+use values::{MarkKind, Path, Step, Str, Type, Value};
 
 use crate::{
     analysis::{Analysis, ModulePair},
@@ -433,19 +433,20 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// The causes of `each.key`, `each.value` and `count.index`: the argument that makes the instances.
     fn of_each(&mut self, site: &Site<'a>, read: &Read, interest: Interest) -> Option<Finding> {
-        let (Repetition::ForEach(expr), InstanceKey::String(key)) =
-            (site.entry.item.repetition(), &site.key)
-        else {
-            return None;
+        let Repetition::ForEach(expr) = site.entry.item.repetition() else { return None };
+        let key = match &site.key {
+            InstanceKey::String(key) => Value::string(key.as_str()),
+            InstanceKey::Int(index) => Value::int(*index),
+            InstanceKey::None => return None,
         };
         let subject =
             site.module.name(format_args!("{}{}", read.reference, path_text(&read.steps)));
         let all = self.pair(site, expr);
         let mut steps = Vec::new();
         // A set has no parts: its elements are both keys and values.
-        if read.reference == Ref::EachValue && all.after.as_map().is_some() {
-            let key = Step::Index(Value::string(key.as_str()));
-            steps = normal_path(&all.after, &[key]).steps().to_vec();
+        let is_set = matches!(all.after.ty(), Type::Set(_));
+        if read.reference == Ref::EachValue && !is_set {
+            steps = normal_path(&all.after, &[Step::Index(key)]).steps().to_vec();
             steps.extend(read.steps.iter().cloned());
         }
         let pair = self.pair(site, read.expr);

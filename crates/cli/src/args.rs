@@ -210,7 +210,7 @@ pub(crate) enum MetadataCommand {
 #[derive(Args, Clone)]
 pub(crate) struct OperationArgs {
     /// Maximum number of concurrent provider operations.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = shared::parallelism)]
+    #[arg(long, value_name = "N", default_value_t = shared::PARALLELISM, value_parser = shared::parallelism)]
     pub(crate) parallelism: NonZero<usize>,
     /// Read the current state of every object from its provider before planning.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
@@ -494,7 +494,7 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// Maximum number of concurrent provider operations.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = shared::parallelism)]
+    #[arg(long, value_name = "N", default_value_t = shared::PARALLELISM, value_parser = shared::parallelism)]
     pub(crate) parallelism: NonZero<usize>,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]

@@ -107,6 +107,7 @@ pub use crate::{
         ApplyOptions, ApplyOutcome, Command, CommandRunner, CommandStatus, Environment,
         ImportOptions, PlanOptions, PlanOutcome, PlanWrites, ProviderFactory,
     },
+    runs::import_blocks::instance_key,
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
     shell::quoted_for_shell,
     snapshot::{ModuleSnapshot, Objects, Snapshot, SnapshotInputs},

@@ -597,12 +597,13 @@ impl Scope for EachScope<'_, '_> {
     fn reference(&self, reference: &Ref) -> Result<Value, Interrupt> {
         match (reference, &self.each.key) {
             (Ref::EachKey, InstanceKey::String(key)) => Ok(Value::string(key.as_str())),
-            (Ref::EachValue, InstanceKey::String(_)) => {
-                Ok(self.each.value.clone().unwrap_or_else(Value::dynamic))
+            // Only an `import` block has a tuple in `for_each`.
+            (Ref::EachKey, InstanceKey::Int(index)) if self.each.value.is_some() => {
+                Ok(Value::int(*index))
             }
+            (Ref::EachValue, _) => Ok(self.each.value.clone().unwrap_or_else(Value::dynamic)),
             (Ref::CountIndex, InstanceKey::Int(index)) => Ok(Value::int(*index)),
             (Ref::EachKey, _) => Ok(Value::unknown(Type::String)),
-            (Ref::EachValue, _) => Ok(Value::dynamic()),
             (Ref::CountIndex, _) => Ok(Value::unknown(Type::Number)),
             _ => self.module.reference(reference),
         }

@@ -144,15 +144,8 @@ impl<'a> ModuleSnapshot<'a> {
     }
 
     fn each(&self, item: &Item, key: &InstanceKey) -> Each {
-        let value = match (item.repetition(), key) {
-            (Repetition::ForEach(expr), InstanceKey::String(key)) => {
-                let all = self.for_each(item, expr);
-                let (_, marks) = all.unmark();
-                let element = all.as_map().and_then(|it| it.get(key.as_str()).cloned());
-                // The elements of a set are their own keys.
-                let of_set = || all.as_slice().is_some().then(|| Value::string(key.as_str()));
-                element.or_else(of_set).map(|it| it.with_marks(&marks))
-            }
+        let value = match item.repetition() {
+            Repetition::ForEach(expr) => element(&self.for_each(item, expr), key),
             _ => None,
         };
         Each { key: key.clone(), value }
@@ -167,4 +160,19 @@ impl<'a> ModuleSnapshot<'a> {
             value
         })
     }
+}
+
+/// The element of a `for_each` that an instance is made from. `None` if there is none, or if it is not known.
+fn element(all: &Value, key: &InstanceKey) -> Option<Value> {
+    let (_, marks) = all.unmark();
+    let found = match (key, all.as_map(), all.as_slice()) {
+        (InstanceKey::String(key), Some(entries), _) => entries.get(key.as_str()).cloned(),
+        // The elements of a set are their own keys.
+        (InstanceKey::String(key), _, Some(_)) => Some(Value::string(key.as_str())),
+        (InstanceKey::Int(index), _, Some(items)) => {
+            items.get(usize::try_from(*index).ok()?).cloned()
+        }
+        _ => None,
+    };
+    found.map(|it| it.with_marks(&marks))
 }

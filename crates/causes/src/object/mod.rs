@@ -6,7 +6,7 @@ mod import;
 mod instances;
 mod order;
 
-pub(crate) use self::blocks::OtherBlocks;
+pub(crate) use self::{blocks::OtherBlocks, import::ImportSites};
 
 use addr::ResourceInstance;
 use hir::{Entry, ExprId, Ref, item::IgnoreChanges};

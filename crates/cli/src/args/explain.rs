@@ -6,7 +6,8 @@ use clap::{ArgAction, Args};
 use operations::store::StateOptions;
 
 use super::{
-    JsonArgs, LockArgs, OperationArgs, TargetArgs, VarArgs, ViewArgs, shared::parallelism,
+    JsonArgs, LockArgs, OperationArgs, TargetArgs, VarArgs, ViewArgs,
+    shared::{PARALLELISM, parallelism},
 };
 
 #[derive(Args)]
@@ -28,7 +29,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
     /// Maximum number of concurrent provider operations.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = parallelism)]
+    #[arg(long, value_name = "N", default_value_t = PARALLELISM, value_parser = parallelism)]
     pub(crate) parallelism: NonZero<usize>,
     /// Read the current state of every object from its provider before planning.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]

@@ -10,7 +10,7 @@ use operations::{
 
 use super::{
     ApplyArgs, JsonArgs, OperationArgs, StateArgs, TargetArgs, VarArgs, ViewArgs,
-    shared::parallelism,
+    shared::{PARALLELISM, parallelism},
 };
 
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(crate) struct RefreshArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// Maximum number of concurrent provider operations.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = parallelism)]
+    #[arg(long, value_name = "N", default_value_t = PARALLELISM, value_parser = parallelism)]
     pub(crate) parallelism: NonZero<usize>,
     #[command(flatten)]
     pub(crate) targets: TargetArgs,

@@ -50,7 +50,7 @@ fn deprecation_scope(text: &str) -> Result<DeprecationScope, &'static str> {
 }
 
 /// The number of concurrent provider operations if the command line names none.
-const PARALLELISM: NonZero<usize> = NonZero::new(10).unwrap();
+pub(crate) const PARALLELISM: NonZero<usize> = NonZero::new(10).unwrap();
 
 /// Reads the value of `-parallelism`. Zero stands for the default, as in OpenTofu.
 pub(crate) fn parallelism(text: &str) -> Result<NonZero<usize>, &'static str> {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{
     json::JsonArgs,
-    shared::{VarArgs, ViewArgs, parallelism},
+    shared::{PARALLELISM, VarArgs, ViewArgs, parallelism},
 };
 
 #[derive(Args)]
@@ -30,6 +30,6 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) junit_xml: Option<PathBuf>,
     /// Maximum number of concurrent provider operations.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = parallelism)]
+    #[arg(long, value_name = "N", default_value_t = PARALLELISM, value_parser = parallelism)]
     pub(crate) parallelism: NonZero<usize>,
 }

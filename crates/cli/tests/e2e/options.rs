@@ -72,6 +72,34 @@ fn deprecation_flag_selects_modules_whose_warnings_are_shown() {
 }
 
 #[test]
+fn refresh_only_reports_an_error_that_holds_for_every_run() {
+    const MODULE: &str = r#"
+variable "names" {
+  default = []
+  validation {
+    condition     = length(var.names) > 0
+    error_message = "There is no name."
+  }
+}
+"#;
+    for program in programs() {
+        let bench = Bench::new();
+        bench.write("c/m/main.tf", MODULE);
+        bench.write("c/main.tf", "module \"m\" {\n  source = \"./m\"\n  count  = 0\n}\n");
+        let run = |arguments: &[&str]| program.run(&bench, "c", arguments);
+        run(&["init"]).succeeds();
+        for arguments in [
+            &["plan"][..],
+            &["plan", "-refresh-only"],
+            &["apply", "-refresh-only", "-auto-approve"],
+        ] {
+            let said = words(&run(arguments).fails().err);
+            assert!(said.contains("There is no name."), "{} {arguments:?}: {said}", program.name());
+        }
+    }
+}
+
+#[test]
 fn init_copies_a_module_into_an_empty_directory() {
     for program in programs() {
         let (bench, name) = (calling(), program.name());

@@ -32,6 +32,7 @@ pub(crate) struct Dependencies {
     known: RefCell<Known>,
 }
 
+#[derive(Default)]
 struct Known {
     /// True if an object depends on what the ID of its `import` block is derived from.
     counts_imports: bool,
@@ -58,7 +59,7 @@ struct Visit {
 impl Dependencies {
     /// `counts_imports` is true if an object depends on what the ID of its `import` block is derived from.
     pub(crate) fn new(counts_imports: bool) -> Dependencies {
-        Dependencies { known: RefCell::new(Known::new(counts_imports)) }
+        Dependencies { known: RefCell::new(Known { counts_imports, ..Known::default() }) }
     }
 
     /// The dependencies of a resource, in the order of their addresses as text; empty if the configuration does
@@ -85,19 +86,6 @@ impl Dependencies {
 }
 
 impl Known {
-    fn new(counts_imports: bool) -> Known {
-        Known {
-            counts_imports,
-            resources: Vec::new(),
-            names: Vec::new(),
-            numbers: FxHashMap::default(),
-            lists: FxHashMap::default(),
-            finished: FxHashMap::default(),
-            added_in: Vec::new(),
-            unions: 0,
-        }
-    }
-
     /// Computes the dependencies of a node and of all nodes that it leads to. It does not recurse, because chains
     /// of dependencies can be as long as the configuration.
     fn compute(&mut self, tree: &ConfigTree, node: ConfigNode) {

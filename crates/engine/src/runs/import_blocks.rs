@@ -395,11 +395,11 @@ fn unusable(value: &Value, argument: &str) -> Option<String> {
     })
 }
 
-/// The key of an instance.
+/// The key of an instance in the address of an `import` block, from its value.
 ///
 /// # Errors
 /// The end of a sentence that says why the value is no key.
-fn instance_key(value: &Value) -> Result<InstanceKey, &'static str> {
+pub fn instance_key(value: &Value) -> Result<InstanceKey, &'static str> {
     if value.has_deep(MarkKind::Ephemeral) {
         return Err("is ephemeral");
     }

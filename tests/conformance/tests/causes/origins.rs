@@ -95,13 +95,19 @@ import {
 }
 
 import {
+  for_each = [{ key = "third", id = var.name }]
+  to       = playground_parameter.p[each.value.key]
+  id       = each.value.id
+}
+
+import {
   for_each = local.ids
   to       = playground_parameter.p["${each.key}-one"]
   id       = each.value
 }
 
 resource "playground_parameter" "p" {
-  for_each = toset(["first-one", "other"])
+  for_each = toset(["first-one", "other", "third"])
   name     = "p"
   type     = "String"
   value    = "one"
@@ -109,13 +115,18 @@ resource "playground_parameter" "p" {
 "#;
     expect![[r#"
         playground_parameter.p["first-one"] does not change because:
-          - it is imported with the ID "p"      main.tf:14
-            - each.value is "p"                 main.tf:15
+          - it is imported with the ID "p"      main.tf:20
+            - each.value is "p"                 main.tf:21
               - local.ids.first is "p"          main.tf:6
                 - var.name is "p", its default  main.tf:2
 
         playground_parameter.p["other"] does not change because:
           - it is imported with the ID "p"  main.tf:9
+
+        playground_parameter.p["third"] does not change because:
+          - it is imported with the ID "p"    main.tf:14
+            - each.value.id is "p"            main.tf:15
+              - var.name is "p", its default  main.tf:2
     "#]]
     .assert_eq(&explained(&mut with_parameter(text), "playground_parameter.p"));
 }

@@ -118,8 +118,8 @@ impl PollRules {
     }
 }
 
-/// The place that a poll loop asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The place that a poll loop asks. It has no `Debug`, because its query can contain a key.
+#[derive(Clone, PartialEq, Eq)]
 pub struct PollTarget {
     /// The path or URL without its query.
     pub path: String,

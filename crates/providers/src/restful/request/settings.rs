@@ -1,6 +1,7 @@
 //! The configuration of the provider, typed. The constructors check the rules that the types cannot express.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,8 +32,8 @@ impl SettingError {
     }
 }
 
-/// The configuration of one provider.
-#[derive(Clone, Debug)]
+/// The configuration of one provider. `Debug` shows neither the query nor the headers, which can contain secrets.
+#[derive(Clone)]
 pub struct Settings {
     /// The URL below which all relative paths are.
     pub base_url: BaseUrl,
@@ -48,6 +49,12 @@ pub struct Settings {
     pub security: Security,
     /// The settings of connections.
     pub client: ClientSettings,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("base_url", &self.base_url.url).finish_non_exhaustive()
+    }
 }
 
 impl Settings {
@@ -281,8 +288,8 @@ impl RegistrationPlace {
     }
 }
 
-/// The grant by which an OAuth 2.0 server gives a token.
-#[derive(Clone, Debug)]
+/// The grant by which an OAuth 2.0 server gives a token. `Debug` shows only its kind.
+#[derive(Clone)]
 pub enum Grant {
     /// The password of a user.
     Password { username: String, password: Secret },
@@ -291,6 +298,16 @@ pub enum Grant {
     ClientCredentials { endpoint_params: Query },
     /// A refresh token. The type is that of access tokens for which the server names none.
     RefreshToken { refresh_token: Secret, token_type: Option<String> },
+}
+
+impl fmt::Debug for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Grant::Password { .. } => "Password",
+            Grant::ClientCredentials { .. } => "ClientCredentials",
+            Grant::RefreshToken { .. } => "RefreshToken",
+        })
+    }
 }
 
 /// The settings of connections.
@@ -450,6 +467,34 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn settings_show_no_value_that_can_be_secret() {
+        let secret = || Secret::new("s3cret");
+        let values = || Query::from([("key".to_owned(), vec!["s3cret".to_owned()])]);
+        let mut settings = Settings::new(BaseUrl::parse("https://us:s3cret@h").expect("a URL"));
+        settings.query = values();
+        settings.headers = Headers::from([("Authorization".to_owned(), "s3cret".to_owned())]);
+        let grants = [
+            Grant::Password { username: "u".to_owned(), password: secret() },
+            Grant::ClientCredentials { endpoint_params: values() },
+            Grant::RefreshToken { refresh_token: secret(), token_type: None },
+        ];
+        for grant in grants {
+            let registration = Registration { id: "c".to_owned(), secret: secret(), place: None };
+            let oauth2 = OAuth2 {
+                token_url: Url::parse("https://h/token?key=s3cret").expect("a URL"),
+                registration: Some(registration),
+                scopes: Vec::new(),
+                grant,
+            };
+            let shown = format!("{settings:?} {:?}", Security::OAuth2(oauth2));
+            assert!(!shown.contains("s3cret"), "{shown}");
+        }
+        let keys = ApiKey { name: "k".to_owned(), place: KeyPlace::Query, value: secret() };
+        let shown = format!("{:?} {:?}", keys, PemSource::Text(secret()));
+        assert!(!shown.contains("s3cret"), "{shown}");
     }
 
     #[test]
