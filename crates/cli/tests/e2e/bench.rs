@@ -72,11 +72,14 @@ impl Bench {
         }
     }
 
-    /// Writes a file below `work`.
+    /// Writes a file below `work`, in one step: a command that watches the directory would plan
+    /// with the empty file that `fs::write` makes first.
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("has a parent")).expect("can be made");
-        fs::write(&path, text).expect("can be written");
+        let complete = self.root().join("complete");
+        fs::write(&complete, text).expect("can be written");
+        fs::rename(&complete, &path).expect("can be renamed");
         self.given.borrow_mut().push((path, text.into()));
     }
 
