@@ -41,6 +41,12 @@ impl Credentials {
         (format!("{scheme}://{host}{}", &rest[end..]), credentials)
     }
 
+    /// The part behind the scheme, such as a token, for a search in texts that must not show it.
+    pub fn parameter(&self) -> &str {
+        let text = self.0.to_str().unwrap_or_default();
+        text.split_once(' ').map_or(text, |(_, parameter)| parameter)
+    }
+
     pub(crate) fn header(&self) -> HeaderValue {
         self.0.clone()
     }

@@ -6,7 +6,7 @@ use addr::{ProviderSource, Version};
 pub use plugin::ServeError;
 use provider::Provider;
 
-use crate::{archive, local, playground};
+use crate::{archive, local, playground, restful};
 
 /// The version of all bundled providers.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -40,6 +40,7 @@ pub fn bundled() -> Vec<Bundled> {
         bundled(playground::SOURCE, || Arc::new(playground::provider()), serve_playground),
         bundled(archive::SOURCE, || Arc::new(archive::provider()), serve_archive),
         bundled(local::SOURCE, || Arc::new(local::provider()), serve_local),
+        bundled(restful::SOURCE, || Arc::new(restful::provider()), serve_restful),
     ]
 }
 
@@ -66,6 +67,14 @@ pub fn serve_archive() -> Result<(), ServeError> {
 /// If this process was not started as a plugin, or cannot listen.
 pub fn serve_local() -> Result<(), ServeError> {
     serve(local::provider())
+}
+
+/// Serves `mayfly/restful`, as [`serve_playground`] does.
+///
+/// # Errors
+/// If this process was not started as a plugin, or cannot listen.
+pub fn serve_restful() -> Result<(), ServeError> {
+    serve(restful::provider())
 }
 
 /// Serves the playground until an interrupt to every core that reattaches. Prints the value of

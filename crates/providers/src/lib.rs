@@ -1,6 +1,7 @@
 //! The bundled providers, and the SDK that they are written with.
 //!
-//! Start reading at [`sdk`], then [`playground`], [`archive`] and [`local`]; [`bundled`] lists the providers.
+//! Start reading at [`sdk`], then [`playground`], [`archive`], [`local`] and [`restful`];
+//! [`bundled`] lists the providers.
 //! Tests with real processes are in `tests/`.
 //!
 //! **Invariant:** a bundled provider is an ordinary plugin: it does everything through [`provider::Provider`], and
@@ -24,5 +25,5 @@ pub mod sdk;
 
 pub use bundle::{
     Bundled, ServeError, bundled, serve_archive, serve_local, serve_playground,
-    serve_playground_for_debugging,
+    serve_playground_for_debugging, serve_restful,
 };

@@ -168,6 +168,13 @@ pub struct Torture {
     report: Report,
 }
 
+/// A run that was to be killed.
+pub(crate) struct Run {
+    /// False if it had ended before.
+    pub(crate) was_killed: bool,
+    pub(crate) ended: Ended,
+}
+
 impl Torture {
     /// Creates a torture run of an executable in an empty folder.
     #[must_use]
@@ -207,12 +214,12 @@ impl Torture {
         }
         let destroys = self.random.usize(..8) == 0;
         let arguments = if destroys { "destroy" } else { "apply" };
-        if self.killed(&[arguments, "-auto-approve", "-input=false"])? {
+        if self.killed(&[arguments, "-auto-approve", "-input=false"])?.was_killed {
             *(if destroys { &mut self.report.destroys } else { &mut self.report.applies }) += 1;
         } else {
             self.report.too_late += 1;
         }
-        if self.random.usize(..6) == 0 && self.killed(&["plan", "-input=false"])? {
+        if self.random.usize(..6) == 0 && self.killed(&["plan", "-input=false"])?.was_killed {
             self.report.recoveries += 1;
         }
         self.check()?;
@@ -253,7 +260,7 @@ impl Torture {
     }
 
     /// Starts a command and kills it at a random moment. Returns false if it ended before the kill.
-    fn killed(&mut self, arguments: &[&str]) -> Result<bool, String> {
+    fn killed(&mut self, arguments: &[&str]) -> Result<Run, String> {
         let longest = self.usual.as_micros() as usize * 11 / 10;
         let after = Duration::from_micros(self.random.usize(..longest.max(1)) as u64);
         let begun = Instant::now();
@@ -266,7 +273,7 @@ impl Torture {
                     return Err(format!("{} failed:\n{}", arguments.join(" "), ended.printed));
                 }
                 self.took(begun.elapsed());
-                return Ok(false);
+                return Ok(Run { was_killed: false, ended });
             }
             Outcome::Struck(ended, longer) => (ended, longer),
         };
@@ -279,7 +286,7 @@ impl Torture {
         self.report.kills += 1;
         *self.report.ways.entry(strike.to_string()).or_default() += 1;
         self.report.longest = self.report.longest.max(longer);
-        Ok(true)
+        Ok(Run { was_killed: true, ended })
     }
 
     /// Updates the usual duration from a run that was not killed.

@@ -19,7 +19,8 @@ impl Torture {
     pub(crate) fn test(&mut self) -> Result<(), String> {
         self.world.write_file("killed.tftest.hcl", TEST)?;
         self.world.write_file("idle.tftest.hcl", IDLE)?;
-        if self.killed(&["test", "-filter=killed.tftest.hcl"])? {
+        let run = self.killed(&["test", "-filter=killed.tftest.hcl"])?;
+        if run.was_killed {
             self.report.tests += 1;
         } else {
             self.report.too_late += 1;
@@ -28,7 +29,7 @@ impl Torture {
         if ended.code != Some(0) && !ended.says_uncertain() {
             return Err(format!("the next test failed:\n{}", ended.printed));
         }
-        self.compare_tests(&ended)?;
+        self.compare_tests(&run.ended, &ended)?;
         for file in self.world.left_states()? {
             self.clean_up(&file)?;
         }
@@ -38,19 +39,19 @@ impl Torture {
         }
     }
 
-    /// Checks that each object of a test is in exactly one file, or reported as uncertain.
-    fn compare_tests(&self, ended: &Ended) -> Result<(), String> {
+    /// Checks that each object of a test is in exactly one file, or reported as uncertain: by the test itself, if only
+    /// its provider was killed, or by the next test.
+    fn compare_tests(&self, killed: &Ended, ended: &Ended) -> Result<(), String> {
         let files = self.world.left_states()?;
         let states =
             files.iter().map(|it| self.world.state_in(it)).collect::<Result<Vec<_>, _>>()?;
-        let uncertain: BTreeSet<&str> = ended
-            .printed
-            .lines()
-            .filter_map(|it| {
-                it.split_once("- playground_secret.")?.1.strip_suffix(", if it was created")
-            })
-            .filter_map(|it| it.get(1..))
-            .collect();
+        let by_itself = killed.uncertain();
+        let by_itself = by_itself.iter().filter_map(|it| it.strip_prefix("playground_secret."));
+        let by_the_next = ended.printed.lines().filter_map(|it| {
+            it.split_once("- playground_secret.")?.1.strip_suffix(", if it was created")
+        });
+        let uncertain: BTreeSet<&str> =
+            by_itself.chain(by_the_next).filter_map(|it| it.get(1..)).collect();
         for name in self.world.ledger()?.of_tests() {
             let times: usize = states.iter().filter_map(|it| it.get(name)).sum();
             let index = name.get(3..).and_then(|it| it.split('-').next()).unwrap_or_default();

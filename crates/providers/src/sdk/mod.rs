@@ -10,6 +10,7 @@
 //! **Invariant:** numbers are never rounded.
 //! **Invariant:** types that carry configuration, state or private state have no `Debug`.
 
+pub mod log;
 pub mod modify;
 pub mod schema;
 pub mod validate;

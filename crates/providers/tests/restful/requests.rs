@@ -6,6 +6,7 @@ use providers::restful::request::build::{
     Call, DefaultContentType, FORM, MAX_ANSWER_BYTES, operation_body,
 };
 use providers::restful::request::client::RequestError;
+use providers::restful::request::secret::Hidden;
 use providers::restful::request::settings::{ApiKey, KeyPlace, Security, Settings};
 use serde_json::{Value, json};
 
@@ -130,7 +131,7 @@ async fn hostile_answers_are_bounded() {
     let server = RestfulServer::start().await;
     let provider = Provider::new(settings(&server));
     let answer = provider.get("hostile/bytes").await.expect("an answer");
-    assert_eq!(answer.excerpt(), "\u{fffd}\u{fffd}[31mtext");
+    assert_eq!(answer.excerpt(&Hidden::default()), "\u{fffd}\u{fffd}[31mtext");
     assert_eq!(format!("{answer:?}"), format!("Answer(500 {}/hostile/bytes)", server.url));
     for path in ["hostile/endless", "hostile/announced"] {
         let error = http_error(provider.get(path).await);

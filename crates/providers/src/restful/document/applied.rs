@@ -8,7 +8,7 @@ use values::Value;
 
 use super::{
     convert::{ConvertError, to_json},
-    overlap::nullify,
+    overlap::{nullify, union},
     tree::{JsonError, Tree},
 };
 
@@ -49,6 +49,19 @@ impl Applied {
     /// Returns an error if the text is not JSON.
     pub fn of(json: &str) -> Result<Applied, AppliedError> {
         Ok(Applied { hash: hash(json), shape: nullify(&Tree::parse(json.as_bytes())?) })
+    }
+
+    /// Remembers a request whose outcome is not known: the shapes of what was applied before and of what it contained.
+    /// Its hash is that of no configuration, so the next plan sends the request again. `None` if there is no
+    /// `ephemeral_body` before and after.
+    #[must_use]
+    pub fn unconfirmed(before: Option<&Applied>, next: Option<&Applied>) -> Option<Applied> {
+        let shape = match (before, next) {
+            (None, None) => return None,
+            (Some(one), None) | (None, Some(one)) => one.shape.clone(),
+            (Some(before), Some(next)) => union(&before.shape, &next.shape),
+        };
+        Some(Applied { hash: String::new(), shape })
     }
 
     /// Reads the private entry.
@@ -150,6 +163,21 @@ mod tests {
         ] {
             let changed = has_changed(config, has_entry.then_some(&applied));
             assert_eq!(changed, Ok(expected));
+        }
+    }
+
+    #[test]
+    fn unconfirmed_request_covers_both_shapes_and_counts_as_changed() {
+        let of = |json| Applied::of(json).unwrap_or_else(|it| panic!("{it}"));
+        let (before, next) = (of(r#"{"a":"hunter2"}"#), of(r#"{"b":{"c":"hunter2"}}"#));
+        assert!(Applied::unconfirmed(None, None).is_none());
+        let both = Applied::unconfirmed(Some(&before), Some(&next)).expect("shapes");
+        assert_eq!(both.shape().text(), r#"{"a":null,"b":{"c":null}}"#);
+        let config = Value::object_from([("a", Value::string("hunter2"))]);
+        for applied in [Some(both), Applied::unconfirmed(Some(&before), None)] {
+            assert!(has_changed(&config, applied.as_ref()).is_ok_and(|it| it));
+            let nothing = Value::null(Type::Dynamic);
+            assert!(has_changed(&nothing, applied.as_ref()).is_ok_and(|it| it));
         }
     }
 }

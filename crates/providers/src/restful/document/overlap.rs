@@ -35,6 +35,38 @@ pub fn difference(from: Tree, without: &Tree) -> Tree {
     }
 }
 
+/// Returns a document without the leaves that a shape has, like [`difference`], but with the children that become
+/// empty: what a body of a known type can be read from.
+#[must_use]
+pub fn masked(from: Tree, shape: &Tree) -> Tree {
+    let (members, shape) = match (from, shape) {
+        (Tree::Object(members), Tree::Object(shape)) => (members, shape),
+        (from, _) => return from,
+    };
+    let kept = members.into_iter().filter_map(|(key, value)| match (value, shape.get(&key)) {
+        (value, None) => Some((key, value)),
+        (value @ Tree::Object(_), Some(of_key @ Tree::Object(_))) => {
+            Some((key, masked(value, of_key)))
+        }
+        _ => None,
+    });
+    Tree::Object(kept.collect())
+}
+
+/// Returns the parts of two documents. A leaf wins over an object, and one of `right` over one of `left`.
+#[must_use]
+pub fn union(left: &Tree, right: &Tree) -> Tree {
+    let (Tree::Object(members), Tree::Object(added)) = (left, right) else {
+        return if matches!(right, Tree::Object(_)) { left.clone() } else { right.clone() };
+    };
+    let mut members = members.clone();
+    for (key, value) in added {
+        let value = members.get(key).map_or_else(|| value.clone(), |it| union(it, value));
+        members.insert(key.clone(), value);
+    }
+    Tree::Object(members)
+}
+
 fn remaining(
     from: BTreeMap<String, Tree>,
     without: &BTreeMap<String, Tree>,
@@ -126,6 +158,35 @@ mod tests {
             (r#"{"m":{"n":{"a":1}}}"#, r#"{"m":{"n":{"a":null}}}"#, "{}"),
         ] {
             assert_eq!(difference(tree(from), &tree(without)).text(), expected, "{from} {without}");
+        }
+    }
+
+    #[test]
+    fn mask_keeps_children_that_become_empty() {
+        for (from, shape, expected) in [
+            (r#"{"m":{"a":1},"x":2}"#, r#"{"m":{"a":null}}"#, r#"{"m":{},"x":2}"#),
+            (r#"{"m":{"a":1}}"#, r#"{"m":null}"#, "{}"),
+            (r#"{"m":5}"#, r#"{"m":{"a":null}}"#, "{}"),
+            ("[1]", r#"{"a":null}"#, "[1]"),
+        ] {
+            assert_eq!(masked(tree(from), &tree(shape)).text(), expected, "{from} {shape}");
+        }
+    }
+
+    #[test]
+    fn union_has_the_parts_of_both_documents() {
+        for (left, right, expected) in [
+            (
+                r#"{"a":1,"m":{"x":1}}"#,
+                r#"{"b":2,"m":{"y":2}}"#,
+                r#"{"a":1,"b":2,"m":{"x":1,"y":2}}"#,
+            ),
+            (r#"{"a":{"x":1}}"#, r#"{"a":null}"#, r#"{"a":null}"#),
+            (r#"{"a":null}"#, r#"{"a":{"x":1}}"#, r#"{"a":null}"#),
+            (r#"{"a":1}"#, r#"{"a":2}"#, r#"{"a":2}"#),
+            ("{}", "null", "null"),
+        ] {
+            assert_eq!(union(&tree(left), &tree(right)).text(), expected, "{left} {right}");
         }
     }
 }

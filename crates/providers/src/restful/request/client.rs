@@ -19,6 +19,7 @@ use super::cookies::CookieJar;
 use super::oauth2::TokenError;
 use super::pause::{Stopped, pause, unless_stopped};
 use super::retry::RetryPolicy;
+use super::secret::Hidden;
 use super::security::Authentication;
 use super::settings::{ClientSettings, PemSource, Settings};
 use crate::restful::expression::functions::query_escape;
@@ -72,16 +73,19 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+    /// The credentials of the request, which the body can repeat.
+    pub(super) sent: Hidden,
 }
 
 impl Answer {
     /// The beginning of the body for an error message: at most 4096 characters, without control characters and with
-    /// replacement characters for bytes that are not UTF-8. The body can repeat secrets of the request.
-    pub fn excerpt(&self) -> String {
+    /// replacement characters for bytes that are not UTF-8. The credentials of the request and the `hidden` texts
+    /// are replaced.
+    pub fn excerpt(&self, hidden: &Hidden) -> String {
         const MOST: usize = 4096;
-        // A character has up to four bytes.
-        let begin = &self.body[..self.body.len().min(4 * MOST)];
-        let text = String::from_utf8_lossy(begin);
+        // A character has up to four bytes. The rest is a margin, so that no secret is cut before it is found.
+        let begin = &self.body[..self.body.len().min(8 * MOST)];
+        let text = hidden.hide(&self.sent.hide(&String::from_utf8_lossy(begin)));
         let is_shown = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
         text.chars().filter(is_shown).take(MOST).collect()
     }
@@ -169,9 +173,16 @@ impl RestClient {
     /// # Errors
     /// Returns a [`RequestError`] if there is no answer.
     pub async fn send(&self, call: &Call, stop: &mut Stop) -> Result<Answer, RequestError> {
-        let mut request = build(call, &self.settings.base_url, self.authentication.keys())?;
+        let keys = self.authentication.keys();
+        let mut request = build(call, &self.settings.base_url, keys)?;
         self.authentication.authorize(&mut request, &self.sender, stop).await?;
-        self.sender.send(&request, stop).await
+        let mut answer = self.sender.send(&request, stop).await?;
+        keys.iter().for_each(|it| answer.sent.add(it.value.expose()));
+        if let Some(credentials) = &request.credentials {
+            answer.sent.add(credentials.parameter());
+        }
+        self.settings.security.secrets().for_each(|it| answer.sent.add(it.expose()));
+        Ok(answer)
     }
 }
 
@@ -299,7 +310,7 @@ async fn attempt(http: &Client, request: &Request) -> Result<Answer, http_client
     let response = http.send(request).await?;
     let (url, status, headers) = (response.url, response.status, response.headers);
     let body = response.body.bytes().await?;
-    Ok(Answer { url, status, headers, body })
+    Ok(Answer { url, status, headers, body, sent: Hidden::default() })
 }
 
 /// The URL with the names of its parameters but without their values.

@@ -27,7 +27,7 @@ pub struct SettingError {
 }
 
 impl SettingError {
-    pub(super) fn new(attribute: &str, problem: impl Into<String>) -> SettingError {
+    pub(in crate::restful) fn new(attribute: &str, problem: impl Into<String>) -> SettingError {
         SettingError { attribute: attribute.to_owned(), problem: problem.into() }
     }
 }
@@ -187,6 +187,24 @@ impl Security {
                 Err(SettingError::new(attribute, problem))
             }
         }
+    }
+
+    /// The configured secrets.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        let (first, second) = match self {
+            Security::None | Security::ApiKeys(_) => (None, None),
+            Security::Basic { password, .. } => (Some(password), None),
+            Security::Token { token, .. } => (Some(token), None),
+            Security::OAuth2(oauth2) => {
+                let of_grant = match &oauth2.grant {
+                    Grant::Password { password, .. } => Some(password),
+                    Grant::ClientCredentials { .. } => None,
+                    Grant::RefreshToken { refresh_token, .. } => Some(refresh_token),
+                };
+                (of_grant, oauth2.registration.as_ref().map(|it| &it.secret))
+            }
+        };
+        first.into_iter().chain(second)
     }
 
     /// Creates token authentication. The scheme is `Bearer` by default.

@@ -1,0 +1,149 @@
+//! `ephemeral_body` of a managed resource: its check against `body`, its place in requests, and the private entry
+//! that remembers its hash and shape.
+//!
+//! The rules are those of `docs/reference/restful.md`, "`ephemeral_body`".
+
+use std::collections::BTreeMap;
+
+use values::Value;
+
+use super::{
+    document::{
+        applied::{Applied, AppliedError, ENTRY, has_changed},
+        overlap::{is_disjoint, nullify, union},
+        patch::{self, PatchError},
+        tree::Tree,
+    },
+    schema::EPHEMERAL_BODY,
+    session::{json_of, unusable},
+};
+use crate::sdk::{Diagnostic, Diagnostics, Object, PrivateState};
+
+/// The bodies of a configuration. It has no `Debug`: it has secrets.
+pub(super) struct Bodies {
+    /// `body`. `None` if it is null.
+    pub(super) body: Option<Tree>,
+    /// `ephemeral_body`. `None` if it is null.
+    pub(super) ephemeral: Option<Ephemeral>,
+}
+
+/// An `ephemeral_body` with what is remembered of it.
+pub(super) struct Ephemeral {
+    pub(super) tree: Tree,
+    pub(super) applied: Applied,
+}
+
+fn broken(error: &AppliedError) -> Diagnostic {
+    unusable(EPHEMERAL_BODY, &error.to_string())
+}
+
+fn overlapping() -> Diagnostic {
+    let detail = "`body` is stored in the state and `ephemeral_body` is not, so a part of the \
+                  request must be in only one of them. Both must be objects, and a key that both \
+                  have must have an object in both. Remove the common part from one of them.";
+    Diagnostic::error("the body and the ephemeral body are not disjointed", detail)
+        .at(values::Path::root().attr(EPHEMERAL_BODY))
+}
+
+fn without_body() -> Diagnostic {
+    let detail = "`body` is null, so there is nothing to merge `ephemeral_body` into. Set \
+                  `body = {}` to send only the ephemeral part.";
+    Diagnostic::error("failed to check disjoint of the body and the ephemeral body", detail)
+        .at(values::Path::root().attr(EPHEMERAL_BODY))
+}
+
+fn parse(name: &str, json: &str) -> Result<Tree, Diagnostic> {
+    Tree::parse(json.as_bytes()).map_err(|it| unusable(name, &it.to_string()))
+}
+
+impl Bodies {
+    /// Reads the bodies: `body` of the plan, `ephemeral_body` of the configuration.
+    ///
+    /// # Errors
+    /// Returns an error if they overlap.
+    pub(super) fn of(planned: &Object, config: &Object) -> Result<Bodies, Diagnostic> {
+        let body = json_of(planned, "body")?.map(|it| parse("body", &it)).transpose()?;
+        let Some(json) = json_of(config, EPHEMERAL_BODY)? else {
+            return Ok(Bodies { body, ephemeral: None });
+        };
+        let tree = parse(EPHEMERAL_BODY, &json)?;
+        check_disjoint(body.as_ref(), &tree)?;
+        let applied = Applied::of(&json).map_err(|it| broken(&it))?;
+        Ok(Bodies { body, ephemeral: Some(Ephemeral { tree, applied }) })
+    }
+
+    /// The body of a request: `body` with `ephemeral_body` merged in. `None` if both are null.
+    pub(super) fn merged(&self) -> Option<Tree> {
+        merge(self.body.clone(), self.ephemeral.as_ref())
+    }
+
+    /// What is remembered of `ephemeral_body`.
+    pub(super) fn applied(&self) -> Option<&Applied> {
+        self.ephemeral.as_ref().map(|it| &it.applied)
+    }
+}
+
+/// Merges `ephemeral_body` into a body.
+pub(super) fn merge(body: Option<Tree>, ephemeral: Option<&Ephemeral>) -> Option<Tree> {
+    match (body, ephemeral) {
+        (Some(body), Some(ephemeral)) => Some(patch::apply(body, ephemeral.tree.clone())),
+        (body, _) => body,
+    }
+}
+
+/// The merge patch of an update. It has every part of `ephemeral_body`, because the API may have another value than
+/// the last request, and null for each part that is no longer there.
+pub(super) fn merge_patch(
+    prior: &Tree,
+    applied: Option<&Applied>,
+    body: &Tree,
+    ephemeral: Option<&Ephemeral>,
+) -> Result<Tree, PatchError> {
+    let before = match (prior, applied) {
+        (Tree::Object(_), Some(applied)) => union(prior, applied.shape()),
+        (prior, _) => prior.clone(),
+    };
+    // The ephemeral values are sent whether or not they are new, so their old values must differ from all.
+    let before = match (&before, ephemeral) {
+        (Tree::Object(_), Some(ephemeral)) => {
+            let sent = patch::apply(Tree::Object(BTreeMap::new()), ephemeral.tree.clone());
+            union(&before, &nullify(&sent))
+        }
+        _ => before,
+    };
+    let after = merge(Some(body.clone()), ephemeral).unwrap_or(Tree::Null);
+    patch::diff(&before, &after)
+}
+
+fn check_disjoint(body: Option<&Tree>, ephemeral: &Tree) -> Result<(), Diagnostic> {
+    let body = body.ok_or_else(without_body)?;
+    if is_disjoint(body, ephemeral) { Ok(()) } else { Err(overlapping()) }
+}
+
+/// Checks a configuration. Unknown parts count as null, and a body that is unknown as a whole is not checked.
+pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
+    if config.is_unknown("body") || config.is_unknown(EPHEMERAL_BODY) {
+        return;
+    }
+    if let Err(error) = Bodies::of(config, config) {
+        diagnostics.push(error);
+    }
+}
+
+/// Reads the private entry. `None` if no `ephemeral_body` was applied.
+pub(super) fn applied(private: &PrivateState) -> Result<Option<Applied>, Diagnostic> {
+    private.entry(ENTRY).map(Applied::from_entry).transpose().map_err(|it| broken(&it))
+}
+
+/// Writes the private entry.
+pub(super) fn remember(private: &mut PrivateState, applied: Option<&Applied>) {
+    match applied {
+        Some(applied) => private.set(ENTRY, applied.to_entry()),
+        None => private.remove(ENTRY),
+    }
+}
+
+/// Returns true if a configuration has another `ephemeral_body` than the last request, or may have.
+pub(super) fn changed(config: &Value, private: &PrivateState) -> Result<bool, Diagnostic> {
+    has_changed(config, applied(private)?.as_ref()).map_err(|it| broken(&it))
+}

@@ -1,0 +1,191 @@
+//! The expiry of an ephemeral resource: from the text that the API gives to the time of the next renewal.
+
+use std::time::SystemTime;
+
+use jiff::{Timestamp, civil::DateTime, fmt::strtime::BrokenDownTime, tz::TimeZone};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    expression::locator::Locator,
+    request::client::Answer,
+    session::{located, unusable},
+};
+use crate::sdk::{Diagnostic, Object};
+
+/// How the answers of an API tell when they expire.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Expiry {
+    /// `duration`, `time` or `time.LAYOUT`.
+    #[serde(rename = "expiry_type", skip_serializing_if = "String::is_empty")]
+    kind: String,
+    #[serde(rename = "expiry_locator", skip_serializing_if = "String::is_empty")]
+    locator: String,
+    #[serde(rename = "expiry_unit", skip_serializing_if = "String::is_empty")]
+    unit: String,
+    #[serde(rename = "expiry_ahead", skip_serializing_if = "String::is_empty")]
+    ahead: String,
+}
+
+impl Expiry {
+    /// Reads the attributes of a configuration.
+    pub(super) fn of(config: &Object) -> Expiry {
+        let text = |name| super::session::text(config, name);
+        Expiry {
+            kind: text("expiry_type"),
+            locator: text("expiry_locator"),
+            unit: text("expiry_unit"),
+            ahead: text("expiry_ahead"),
+        }
+    }
+
+    /// The latest time for the next renewal. `None` if no expiry is configured.
+    ///
+    /// # Errors
+    /// Returns an error if the answer has no expiry, or one that cannot be read.
+    pub(super) fn renew_at(
+        &self,
+        answer: &Answer,
+        now: SystemTime,
+    ) -> Result<Option<SystemTime>, Diagnostic> {
+        if self.kind.is_empty() {
+            return Ok(None);
+        }
+        let locator = Locator::parse_expiry(&self.locator)
+            .map_err(|it| unusable("expiry_locator", &it.to_string()))?;
+        let missing = || unusable("expiry_locator", "the answer has no expiry there");
+        let text = located(&locator, answer).ok_or_else(missing)?;
+        // The text is a part of the answer, so no error quotes it.
+        let end = match self.kind.as_str() {
+            "duration" => {
+                let length = values::functions::duration(&format!("{}{}", text.trim(), self.unit));
+                let unread = || unusable("expiry_unit", "the expiry is no duration with this unit");
+                now + length.ok_or_else(unread)?
+            }
+            kind => {
+                let layout = kind.strip_prefix("time.");
+                let unread = || unusable("expiry_type", "the expiry is no time of this layout");
+                parse_time(text.trim(), layout).ok_or_else(unread)?
+            }
+        };
+        let ahead = values::functions::duration(&self.ahead).unwrap_or_default();
+        Ok(Some(end.checked_sub(ahead).unwrap_or(now).max(SystemTime::UNIX_EPOCH)))
+    }
+}
+
+/// Checks the value of `expiry_type`.
+pub(super) fn is_kind(text: &str) -> bool {
+    matches!(text, "duration" | "time")
+        || text.strip_prefix("time.").is_some_and(|it| strftime(it).is_some())
+}
+
+/// Checks the value of `expiry_ahead`: a duration such as `0.5s`.
+pub(super) fn is_duration(text: &str) -> bool {
+    values::functions::duration(text).is_some()
+}
+
+/// Parses a time: of RFC 3339, or of a layout in Go's notation. A time without a zone is in UTC.
+fn parse_time(text: &str, layout: Option<&str>) -> Option<SystemTime> {
+    let Some(layout) = layout else {
+        return text.parse::<Timestamp>().ok().map(SystemTime::from);
+    };
+    let parsed = BrokenDownTime::parse(strftime(layout)?, text).ok()?;
+    if let Ok(zoned) = parsed.to_timestamp() {
+        return Some(zoned.into());
+    }
+    let local: DateTime = parsed.to_datetime().ok()?;
+    Some(TimeZone::UTC.to_timestamp(local).ok()?.into())
+}
+
+/// The elements of Go's layouts with their equivalents. A longer element stands before its beginning.
+const ELEMENTS: [(&str, &str); 24] = [
+    ("Z07:00", "%:z"),
+    ("Z0700", "%z"),
+    ("-07:00", "%:z"),
+    ("-0700", "%z"),
+    (".000000000", "%.f"),
+    (".999999999", "%.f"),
+    (".000000", "%.f"),
+    (".999999", "%.f"),
+    (".000", "%.f"),
+    (".999", "%.f"),
+    ("January", "%B"),
+    ("Monday", "%A"),
+    ("2006", "%Y"),
+    ("Jan", "%b"),
+    ("Mon", "%a"),
+    ("MST", "%Q"),
+    ("01", "%m"),
+    ("02", "%d"),
+    ("03", "%I"),
+    ("04", "%M"),
+    ("05", "%S"),
+    ("06", "%y"),
+    ("15", "%H"),
+    ("PM", "%p"),
+];
+
+/// Converts a layout to the notation of `strftime`. `None` if the layout has no element, so that it would accept only
+/// itself.
+fn strftime(layout: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = layout;
+    let mut has_element = false;
+    while let Some(c) = rest.chars().next() {
+        let element = ELEMENTS.iter().find(|(element, _)| rest.starts_with(element));
+        match element {
+            Some((element, directive)) => {
+                out.push_str(directive);
+                rest = &rest[element.len()..];
+                has_element = true;
+            }
+            None => {
+                if c == '%' {
+                    out.push('%');
+                }
+                out.push(c);
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+    }
+    has_element.then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(time: SystemTime) -> u64 {
+        time.duration_since(SystemTime::UNIX_EPOCH).map(|it| it.as_secs()).unwrap_or_default()
+    }
+
+    #[test]
+    fn times_are_parsed_by_rfc_3339_or_the_layout() {
+        for (text, layout, expected) in [
+            ("2026-11-26T10:00:00Z", None, Some(1_795_687_200)),
+            ("2026-11-26T11:00:00.5+01:00", None, Some(1_795_687_200)),
+            ("2026-11-26", None, None),
+            ("2026-11-26 10:00:00", Some("2006-01-02 15:04:05"), Some(1_795_687_200)),
+            (
+                "Thu, 26 Nov 2026 11:00:00 +0100",
+                Some("Mon, 02 Jan 2006 15:04:05 -0700"),
+                Some(1_795_687_200),
+            ),
+            ("26/11/26 10:00 AM", Some("02/01/06 03:04 PM"), Some(1_795_687_200)),
+            ("tomorrow", Some("2006-01-02"), None),
+        ] {
+            assert_eq!(parse_time(text, layout).map(seconds), expected, "{text} {layout:?}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_expiries_are_validated() {
+        for kind in ["duration", "time", "time.2006-01-02", "time.15:04"] {
+            assert!(is_kind(kind), "{kind}");
+        }
+        for kind in ["", "date", "time.", "time.x", "Time"] {
+            assert!(!is_kind(kind), "{kind}");
+        }
+        assert!(is_duration("0.5s") && is_duration("1h30m") && !is_duration("5"));
+    }
+}

@@ -1,0 +1,150 @@
+//! The read of an object, by a refresh and after each change.
+
+use http_client::Method;
+
+use crate::{
+    restful::{
+        document::{
+            convert::{from_json, from_json_implied},
+            edit::set_raw,
+            overlap::masked,
+            select::Document,
+            tree::Tree,
+        },
+        ephemeral_body,
+        expression::expand::expand_body,
+        output,
+        request::build::DefaultContentType,
+        session::{Outgoing, Session, expanded_text, json_of, selected, text, unusable},
+    },
+    sdk::{Diagnostic, Existing, Object, StepResult},
+};
+
+/// A read that is to be made.
+pub(super) struct Reading<'a> {
+    /// The object with its `id` and the attributes of reads.
+    pub(super) of: Object,
+    /// The document for expressions: the answer that is known.
+    pub(super) reference: &'a [u8],
+    /// True if the state gets the body that the API has.
+    pub(super) updates_body: bool,
+}
+
+/// Reads the object of the state.
+pub(super) async fn refresh(session: &Session<'_>, existing: &mut Existing) -> StepResult {
+    let reference = output::document(&existing.state)?;
+    let applied = ephemeral_body::applied(&existing.private)?;
+    let reading = Reading { of: existing.state.clone(), reference: &reference, updates_body: true };
+    match read(session, &reading, applied.as_ref().map(|it| it.shape())).await? {
+        Some(state) => {
+            existing.identity = Some(super::import::identity(&state)?);
+            existing.state = state;
+        }
+        None => existing.gone(),
+    }
+    Ok(())
+}
+
+/// Reads the object after a change, when it must be there.
+pub(super) async fn read_back(
+    session: &Session<'_>,
+    reading: &Reading<'_>,
+    shape: Option<&Tree>,
+    change: &str,
+) -> Result<Object, Diagnostic> {
+    let missing = || {
+        let detail = format!(
+            "After its {change}, the API has no object at {}. If the API needs time for it, use \
+             `poll_create` or `poll_update`; else check `read_path` and `read_selector`.",
+            text(&reading.of, "id")
+        );
+        Diagnostic::error("Missing Resource State After Change", detail)
+    };
+    read(session, reading, shape).await?.ok_or_else(missing)
+}
+
+/// Reads an object. `None` if the API does not have it.
+async fn read(
+    session: &Session<'_>,
+    reading: &Reading<'_>,
+    shape: Option<&Tree>,
+) -> Result<Option<Object>, Diagnostic> {
+    let of = &reading.of;
+    let id = text(of, "id");
+    let outgoing = Outgoing {
+        name: "Read",
+        method: Method::GET,
+        path: &id,
+        parameters: &session.parameters(of, "read", Some(reading.reference)),
+        body: None,
+        content_type: DefaultContentType::Never,
+    };
+    let answer = session.send(outgoing).await?;
+    if answer.status.as_u16() == 404 {
+        return Ok(None);
+    }
+    let answer = session.accepted("Read", answer)?;
+    let selector = expanded_text(of, "read_selector", reading.reference)?;
+    let Some(part) = selected("read_selector", selector.as_deref(), &answer.body)? else {
+        return Ok(None);
+    };
+    let document = templated(of, part)?;
+    let mut state = of.clone();
+    if reading.updates_body {
+        update_body(&mut state, &document, shape)?;
+    }
+    output::store(&mut state, &document, shape)?;
+    Ok(Some(state))
+}
+
+fn templated(of: &Object, answer: Vec<u8>) -> Result<Vec<u8>, Diagnostic> {
+    let Some(template) = of.string("read_response_template") else { return Ok(answer) };
+    let text = expand_body(&template, &answer);
+    let text = text.map_err(|it| unusable("read_response_template", &it.to_string()))?;
+    Ok(text.into_bytes())
+}
+
+/// Sets the body to the parts of the answer that it tracks. If the answer has another structure, the body becomes the
+/// whole answer, so that the difference is visible. The parts that `ephemeral_body` set are in neither.
+fn update_body(state: &mut Object, document: &[u8], shape: Option<&Tree>) -> StepResult {
+    let invalid = |it: &dyn std::fmt::Display| {
+        Diagnostic::error(
+            "Answer Cannot Be Read",
+            crate::restful::session::sentence(&it.to_string()),
+        )
+    };
+    let mut document = with_write_only(state, document)?;
+    if let (Some(shape), false) = (shape, document.is_empty()) {
+        let tree = Tree::parse(&document).map_err(|it| invalid(&it))?;
+        document = masked(tree, shape).text().into_bytes();
+    }
+    let body = state.attr("body");
+    let typed = match body.is_null() {
+        true => from_json_implied(&document),
+        false => from_json(&document, &body.ty()),
+    };
+    let body = typed.or_else(|_| from_json_implied(&document)).map_err(|it| invalid(&it))?;
+    state.set("body", body);
+    Ok(())
+}
+
+/// Adds the values of `write_only_attrs` that the API does not return.
+fn with_write_only(state: &Object, document: &[u8]) -> Result<Vec<u8>, Diagnostic> {
+    let paths = state.strings("write_only_attrs");
+    let known =
+        if paths.is_empty() || document.is_empty() { None } else { json_of(state, "body")? };
+    let Some(known) = known else { return Ok(document.to_vec()) };
+    let unusable = |it: &dyn std::fmt::Display| unusable("write_only_attrs", &it.to_string());
+    let known = Document::parse(known.as_bytes()).map_err(|it| unusable(&it))?;
+    let mut document = document.to_vec();
+    for path in paths {
+        let answered = Document::parse(&document).map_err(|it| unusable(&it))?;
+        let is_answered = answered.select(&path).map_err(|it| unusable(&it))?.is_some();
+        let own = known.select(&path).map_err(|it| unusable(&it))?;
+        if let (Some(own), false) = (own, is_answered) {
+            let added = set_raw(&document, &path, own.raw().as_bytes());
+            document = added.map_err(|it| unusable(&it))?.into_bytes();
+        }
+    }
+    Ok(document)
+}

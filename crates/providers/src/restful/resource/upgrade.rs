@@ -1,0 +1,50 @@
+//! The upgrade of states that older versions wrote.
+//!
+//! In version 0, documents were JSON texts; up to version 1, resources had the settings of retries, which belong to
+//! the provider now.
+
+use serde_json::{Map, Value as Json};
+use values::{Type, json};
+
+use crate::{
+    restful::{document::convert::from_json_implied, session::unusable},
+    sdk::Diagnostic,
+};
+
+/// The attributes of version 0 with a JSON text.
+const DOCUMENTS: [&str; 3] = ["body", "output", "delete_body"];
+
+/// Upgrades the JSON of a state to version 2. Attributes without a place in it are dropped later.
+///
+/// # Errors
+/// Returns an error for another version, or if a text is not JSON.
+pub(in crate::restful) fn upgraded(from: i64, state: Json) -> Result<Json, Diagnostic> {
+    let Json::Object(mut members) = state else { return Ok(state) };
+    match from {
+        0 => {
+            for name in DOCUMENTS {
+                convert(&mut members, name)?;
+            }
+        }
+        1 => {}
+        _ => {
+            let detail = format!(
+                "A newer version of the provider wrote this state (schema version {from}). Use \
+                 that version."
+            );
+            return Err(Diagnostic::error("Unable to Upgrade Resource State", detail));
+        }
+    }
+    Ok(Json::Object(members))
+}
+
+/// Replaces a JSON text by the document, in the form of an attribute of dynamic type.
+fn convert(members: &mut Map<String, Json>, name: &str) -> Result<(), Diagnostic> {
+    let Some(Json::String(text)) = members.get(name) else { return Ok(()) };
+    let invalid = |it: &dyn std::fmt::Display| unusable(name, &it.to_string());
+    let value = from_json_implied(text.as_bytes()).map_err(|it| invalid(&it))?;
+    let encoded = json::encode(&value, &Type::Dynamic).map_err(|it| invalid(&it))?;
+    let encoded = serde_json::from_str(&encoded).map_err(|it| invalid(&it))?;
+    members.insert(name.to_owned(), encoded);
+    Ok(())
+}

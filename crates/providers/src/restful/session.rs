@@ -1,0 +1,254 @@
+//! One call of the core: its connection, its parameters and its errors.
+
+use bytes::Bytes;
+use http_client::Method;
+use values::Path;
+
+use super::{
+    document::{
+        convert::{ConvertError, to_json},
+        select::Document,
+    },
+    expression::{
+        expand::{ExpandError, expand_body, expand_path},
+        locator::{self, Locator},
+    },
+    request::{
+        build::{Call, DefaultContentType, innermost, operation_body},
+        client::{Answer, ClientCell, RestClient},
+        secret::Hidden,
+        settings::{Headers, Query, Settings},
+    },
+    schema::{headers_of, query_of},
+};
+use crate::sdk::{Diagnostic, Object, Stop};
+
+/// A configured provider. `Err` says why it can send nothing: its configuration has unknown values.
+pub struct Client(Result<ClientCell, Diagnostic>);
+
+impl Client {
+    /// Creates a client whose connections are made at the first request.
+    pub(super) fn new(cell: ClientCell) -> Client {
+        Client(Ok(cell))
+    }
+
+    /// Creates the client of a configuration with unknown values. A plan without a request needs nothing else.
+    pub(super) fn unknown() -> Client {
+        let detail = "The configuration of the provider has values that are known only after an \
+                      apply, so it cannot send a request yet. Apply their sources first, for \
+                      example with -target.";
+        Client(Err(Diagnostic::error("Unknown Provider Configuration", detail)))
+    }
+
+    /// Begins a call of the core.
+    ///
+    /// # Errors
+    /// Returns an error if the provider cannot send requests.
+    pub(super) async fn session(&self, stop: &Stop) -> Result<Session<'_>, Diagnostic> {
+        let cell = self.0.as_ref().map_err(Clone::clone)?;
+        let variable = |name: &str| std::env::var(name).ok();
+        let client = cell.client(&variable, &mut stop.clone()).await.map_err(|error| {
+            Diagnostic::error("Provider Cannot Be Used", sentence(&error.to_string()))
+        })?;
+        let settings = cell.settings();
+        Ok(Session { client, settings, stop: stop.clone(), hidden: Hidden::default() })
+    }
+}
+
+/// The context of one call of the core.
+pub(super) struct Session<'c> {
+    pub(super) client: &'c RestClient,
+    pub(super) settings: &'c Settings,
+    pub(super) stop: Stop,
+    /// The texts that error messages must not repeat from an answer.
+    pub(super) hidden: Hidden,
+}
+
+/// The query and the headers of a request.
+#[derive(Clone)]
+pub(super) struct Parameters {
+    pub(super) query: Query,
+    pub(super) headers: Headers,
+}
+
+/// A request to send.
+pub(super) struct Outgoing<'a> {
+    /// The name of the API in messages, such as `Create`.
+    pub(super) name: &'a str,
+    pub(super) method: Method,
+    pub(super) path: &'a str,
+    pub(super) parameters: &'a Parameters,
+    /// The JSON text. `None` sends no body.
+    pub(super) body: Option<String>,
+    pub(super) content_type: DefaultContentType,
+}
+
+impl Session<'_> {
+    /// The parameters of an operation on an object: those of `create_query` replace those of `query`, which replace
+    /// those of the provider. With a document, the innermost ones can have expressions.
+    pub(super) fn parameters(
+        &self,
+        of: &Object,
+        operation: &str,
+        document: Option<&[u8]>,
+    ) -> Parameters {
+        let outer = Parameters {
+            query: innermost(&[Some(&self.settings.query), Some(&query_of(&of.attr("query")))]),
+            headers: innermost(&[
+                Some(&self.settings.headers),
+                Some(&headers_of(&of.attr("header"))),
+            ]),
+        };
+        let [query, header] = ["query", "header"].map(|it| of.attr(&format!("{operation}_{it}")));
+        outer.with(query_of(&query), headers_of(&header), document)
+    }
+
+    /// Sends a request. Every status is an answer here.
+    pub(super) async fn send(&self, outgoing: Outgoing<'_>) -> Result<Answer, Diagnostic> {
+        let body = outgoing.body.map(Bytes::from);
+        let Parameters { query, headers } = outgoing.parameters.clone();
+        let body = match outgoing.content_type {
+            DefaultContentType::Always => {
+                body.map(|it| operation_body(&headers, it))
+                    .transpose()
+                    .map_err(|error| failed(outgoing.name, &error.to_string()))?
+            }
+            DefaultContentType::WithBody | DefaultContentType::Never => body,
+        };
+        let call = Call {
+            method: outgoing.method,
+            path: outgoing.path.to_owned(),
+            query,
+            headers,
+            body,
+            content_type: outgoing.content_type,
+        };
+        let answer = self.client.send(&call, &mut self.stop.clone()).await;
+        answer.map_err(|error| failed(outgoing.name, &error.to_string()))
+    }
+
+    /// Returns an answer whose status is success.
+    pub(super) fn accepted(&self, name: &str, answer: Answer) -> Result<Answer, Diagnostic> {
+        match answer.status.is_success() {
+            true => Ok(answer),
+            false => Err(self.refused(name, &answer)),
+        }
+    }
+
+    /// The error of an answer with a status other than success.
+    pub(super) fn refused(&self, name: &str, answer: &Answer) -> Diagnostic {
+        let summary = format!("{name} API returns {}", answer.status.as_u16());
+        Diagnostic::error(summary, self.excerpt(answer))
+    }
+
+    /// The beginning of an answer, without the secrets that are known.
+    pub(super) fn excerpt(&self, answer: &Answer) -> String {
+        match answer.excerpt(&self.hidden) {
+            it if it.is_empty() => "The answer has no body.".to_owned(),
+            it => it,
+        }
+    }
+}
+
+impl Parameters {
+    /// Replaces the query and the headers, each unless the new one is empty. With a document, expressions in the
+    /// new values are expanded; a text that cannot be expanded stays.
+    pub(super) fn with(
+        self,
+        query: Query,
+        headers: Headers,
+        document: Option<&[u8]>,
+    ) -> Parameters {
+        let mut inner = Parameters { query, headers };
+        if let Some(document) = document {
+            let texts = inner.query.values_mut().flatten().chain(inner.headers.values_mut());
+            for text in texts {
+                if let Ok(expanded) = expand_body(text, document) {
+                    *text = expanded;
+                }
+            }
+        }
+        Parameters {
+            query: innermost(&[Some(&self.query), Some(&inner.query)]),
+            headers: innermost(&[Some(&self.headers), Some(&inner.headers)]),
+        }
+    }
+}
+
+/// The error of a request without an answer.
+pub(super) fn failed(name: &str, reason: &str) -> Diagnostic {
+    Diagnostic::error(format!("{name} API cannot be called"), sentence(reason))
+}
+
+/// Makes a sentence of an error text.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|it| it.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}
+
+/// The error of an attribute whose value does not fit the answer of the API.
+pub(super) fn unusable(attribute: &str, reason: &str) -> Diagnostic {
+    let summary = format!("Invalid `{attribute}`");
+    Diagnostic::error(summary, sentence(reason)).at(Path::root().attr(attribute))
+}
+
+/// Returns a string attribute, and an empty text if it is null.
+pub(super) fn text(of: &Object, name: &str) -> String {
+    of.string(name).map(|it| it.to_string()).unwrap_or_default()
+}
+
+/// Converts an attribute of dynamic type to the JSON text of a body. `None` if it is null or unknown.
+pub(super) fn json_of(of: &Object, name: &str) -> Result<Option<String>, Diagnostic> {
+    to_json(&of.attr(name)).map_err(|error: ConvertError| unusable(name, &error.to_string()))
+}
+
+/// Expands the expressions of a path attribute. `None` if the attribute is null.
+pub(super) fn expanded_path(
+    of: &Object,
+    name: &str,
+    document: &[u8],
+) -> Result<Option<String>, Diagnostic> {
+    let Some(expression) = of.string(name) else { return Ok(None) };
+    let expanded = expand_path(&expression, &text(of, "path"), document);
+    expanded.map(Some).map_err(|error| unusable(name, &error.to_string()))
+}
+
+/// Expands the expressions of a text attribute. `None` if the attribute is null.
+pub(super) fn expanded_text(
+    of: &Object,
+    name: &str,
+    document: &[u8],
+) -> Result<Option<String>, Diagnostic> {
+    let Some(expression) = of.string(name) else { return Ok(None) };
+    let expanded = expand_body(&expression, document);
+    expanded.map(Some).map_err(|error: ExpandError| unusable(name, &error.to_string()))
+}
+
+/// Returns the part of an answer that a selector chooses; the whole answer without one. `None` if there is no such
+/// part.
+pub(super) fn selected(
+    attribute: &str,
+    selector: Option<&str>,
+    answer: &[u8],
+) -> Result<Option<Vec<u8>>, Diagnostic> {
+    let Some(selector) = selector else { return Ok(Some(answer.to_vec())) };
+    let unusable = |error: &dyn std::fmt::Display| unusable(attribute, &error.to_string());
+    let document = Document::parse(answer).map_err(|it| unusable(&it))?;
+    let part = document.select(selector).map_err(|it| unusable(&it))?;
+    Ok(part.map(|it| it.raw().as_bytes().to_vec()))
+}
+
+/// Returns the text at a place of an answer. `None` if there is none.
+pub(super) fn located(locator: &Locator, answer: &Answer) -> Option<String> {
+    let header = |name: &str| {
+        let value = answer.headers.get(name)?;
+        Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    locator.locate(&locator::Answer {
+        status: answer.status.as_u16(),
+        header: &header,
+        body: &answer.body,
+    })
+}

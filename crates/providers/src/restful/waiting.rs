@@ -1,0 +1,167 @@
+//! Waiting for an API: prechecks before a request, and poll loops after it.
+
+use std::time::Duration;
+
+use futures::{FutureExt as _, future::BoxFuture};
+
+use super::{
+    expression::locator::Locator,
+    request::{
+        build::{Call, DefaultContentType},
+        client::{Answer, RequestError},
+        locks::HeldLocks,
+        poll::{FirstPause, PollError, PollRules, PollTarget, poll},
+    },
+    schema::{headers_of, query_of},
+    session::{Parameters, Session, located, sentence, text, unusable},
+};
+use crate::sdk::{Diagnostic, Object, Stop};
+
+/// The pause if neither the API nor the configuration names one.
+const DEFAULT_DELAY: i64 = 10;
+
+/// The operation that prechecks guard.
+pub(super) struct Guarded<'a> {
+    /// The attribute with the prechecks.
+    pub(super) attribute: &'a str,
+    /// The path that a precheck asks if it names none.
+    pub(super) path: &'a str,
+    /// The document for expressions. Without bytes, they stay.
+    pub(super) document: &'a [u8],
+    pub(super) parameters: &'a Parameters,
+}
+
+/// Takes the locks and awaits the statuses of all prechecks, in their order. The locks are free when the result is
+/// dropped.
+pub(super) async fn precheck(
+    session: &Session<'_>,
+    of: &Object,
+    guarded: &Guarded<'_>,
+) -> Result<HeldLocks, Diagnostic> {
+    let mut locks = HeldLocks::new();
+    for (_, precheck) in of.objects(guarded.attribute) {
+        if let Some(mutex) = precheck.string("mutex") {
+            let acquired = locks.acquire(&mutex, &mut session.stop.clone()).await;
+            acquired
+                .map_err(|it| Diagnostic::error("Precheck Failed", sentence(&it.to_string())))?;
+        }
+        if let Some(api) = precheck.object("api") {
+            let own = text(&api, "path");
+            let path = if own.is_empty() { guarded.path } else { own.as_str() };
+            let loop_ = Loop::of(&api, guarded.attribute, guarded.document)?;
+            let parameters = guarded.parameters.clone();
+            let parameters =
+                parameters.with(query_of(&api.attr("query")), loop_.headers.clone(), None);
+            let target = PollTarget::original(path, parameters.query.clone());
+            loop_.run(session, &target, &parameters, FirstPause::None).await?;
+        }
+    }
+    Ok(locks)
+}
+
+/// An operation that has begun, and is polled for its end.
+pub(super) struct Begun<'a> {
+    /// The attribute with the rules of the loop.
+    pub(super) attribute: &'a str,
+    /// The answer of the operation.
+    pub(super) answer: &'a Answer,
+    /// The URL to poll unless the rules locate one.
+    pub(super) url: &'a str,
+    /// The document for expressions. Without bytes, they stay.
+    pub(super) document: &'a [u8],
+    pub(super) parameters: &'a Parameters,
+}
+
+/// Awaits the end of an operation, if the object has rules for it.
+pub(super) async fn await_end(
+    session: &Session<'_>,
+    of: &Object,
+    begun: &Begun<'_>,
+) -> Result<(), Diagnostic> {
+    let Some(rules) = of.object(begun.attribute) else { return Ok(()) };
+    let loop_ = Loop::of(&rules, begun.attribute, begun.document)?;
+    let parameters = begun.parameters.clone().with(Default::default(), loop_.headers.clone(), None);
+    let target = match rules.string("url_locator") {
+        None => PollTarget::original(begun.url, parameters.query.clone()),
+        Some(locator) => {
+            let missing = || {
+                let detail = format!("The answer has no polling URL at {locator:?}.");
+                Diagnostic::error("No Polling URL", detail)
+            };
+            let place = place(&locator, begun.attribute, begun.document)?;
+            PollTarget::located(&located(&place, begun.answer).ok_or_else(missing)?)
+        }
+    };
+    loop_.run(session, &target, &parameters, FirstPause::After(begun.answer)).await
+}
+
+/// A poll loop that is ready to run.
+struct Loop<'a> {
+    attribute: &'a str,
+    status: Locator,
+    rules: PollRules,
+    headers: super::request::settings::Headers,
+}
+
+fn place(locator: &str, attribute: &str, document: &[u8]) -> Result<Locator, Diagnostic> {
+    let locator = Locator::parse(locator).map_err(|it| unusable(attribute, &it.to_string()))?;
+    locator.expanded(document).map_err(|it| unusable(attribute, &it.to_string()))
+}
+
+impl<'a> Loop<'a> {
+    fn of(block: &Object, attribute: &'a str, document: &[u8]) -> Result<Loop<'a>, Diagnostic> {
+        let status = place(&text(block, "status_locator"), attribute, document)?;
+        let wanted = block.object("status");
+        let pending = wanted.iter().flat_map(|it| it.strings("pending"));
+        let delay = block.int("default_delay_sec")?.unwrap_or(DEFAULT_DELAY);
+        let rules = PollRules {
+            success: wanted.as_ref().map(|it| text(it, "success")).unwrap_or_default(),
+            pending: pending.map(|it| it.to_string()).collect(),
+            default_delay: Duration::from_secs(u64::try_from(delay).unwrap_or_default()),
+            is_status_code: status == Locator::Code,
+        };
+        Ok(Loop { attribute, status, rules, headers: headers_of(&block.attr("header")) })
+    }
+
+    async fn run(
+        &self,
+        session: &Session<'_>,
+        target: &PollTarget,
+        parameters: &Parameters,
+        first: FirstPause<'_>,
+    ) -> Result<(), Diagnostic> {
+        let call = Call {
+            query: target.query.clone(),
+            headers: parameters.headers.clone(),
+            content_type: DefaultContentType::Never,
+            ..Call::get(target.path.clone())
+        };
+        let client = session.client;
+        let request = |mut stop: Stop| -> BoxFuture<'_, Result<Answer, RequestError>> {
+            let call = call.clone();
+            async move { client.send(&call, &mut stop).await }.boxed()
+        };
+        let status = |answer: &Answer| {
+            located(&self.status, answer).ok_or_else(|| "the answer has no status".to_owned())
+        };
+        let ended = poll(&self.rules, first, &mut session.stop.clone(), request, status).await;
+        ended.map(drop).map_err(|error| self.error(session, &error))
+    }
+
+    fn error(&self, session: &Session<'_>, error: &PollError) -> Diagnostic {
+        let reason = match error {
+            // The status is a part of the answer, which may repeat a secret.
+            PollError::Unexpected { status, .. } => {
+                format!("unexpected status {:?}", session.hidden.hide(status))
+            }
+            error => error.to_string(),
+        };
+        let detail = match error.answer() {
+            None => sentence(&reason),
+            Some(answer) => {
+                format!("{} The answer:\n{}", sentence(&reason), session.excerpt(answer))
+            }
+        };
+        Diagnostic::error(format!("`{}` failed", self.attribute), detail)
+    }
+}
