@@ -28,13 +28,15 @@ pub fn mark_deprecated_by_schema(value: &Value, block: &Block, address: &str) ->
     })
 }
 
-/// Replaces every write-only value by null, as states and plans require. Marks other than ephemeral stay.
+/// Replaces every write-only value by null, as states and plans require. Marks other than ephemeral stay, and so does
+/// the type of a null, because plans and results are compared with their types.
 #[must_use]
 pub fn null_write_only(value: &Value, block: &Block) -> Value {
     rewrite(value, block, Interest::WriteOnly, &mut |_, site, value| match site {
         Site::Attribute(attribute) if attribute.write_only => {
             let marks = value.deep_marks().without(MarkKind::Ephemeral);
-            Value::null(attribute.implied_type()).with_marks(&marks)
+            let ty = if value.is_null() { value.ty() } else { attribute.implied_type() };
+            Value::null(ty).with_marks(&marks)
         }
         _ => value,
     })

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use values::{Kind, Mark, MarkKind, Step, Str, Value};
+use values::{Kind, Mark, MarkKind, Step, Str, Type, Value};
 
 use crate::fixture::{block, block_with, computed, nested, optional, sensitive, value, write_only};
 use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting};
@@ -66,6 +66,17 @@ fn nulled_write_only_value_keeps_marks_except_ephemeral() {
     assert!(!written.has_deep(MarkKind::Ephemeral));
     assert!(written.has_deep(MarkKind::Sensitive));
     assert!(nulled.get_attr("o").expect("the attribute stays").has_deep(MarkKind::Ephemeral));
+}
+
+#[test]
+fn write_only_null_keeps_its_type() {
+    let dynamic = Attribute { write_only: true, ..Attribute::optional(Type::Dynamic) };
+    let schema = block([("w", dynamic)]);
+    let of = |value| Value::object_from([("w", value)]);
+    let typed = of(Value::null(Type::object([("key", Type::String)])));
+    assert_eq!(null_write_only(&typed, &schema), typed);
+    let set = of(Value::object_from([("key", Value::from("1"))]));
+    assert_eq!(null_write_only(&set, &schema), of(Value::null(Type::Dynamic)));
 }
 
 #[test]

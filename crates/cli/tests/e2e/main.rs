@@ -55,6 +55,7 @@ mod provisioning;
 mod read_only;
 mod reference;
 mod requirements;
+mod restful;
 mod saved_plans;
 mod script_provider;
 mod search;

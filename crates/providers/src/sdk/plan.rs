@@ -36,6 +36,7 @@ impl Inputs<'_> {
     pub(super) fn plan(&self, proposed: &Value) -> SchemaPlan {
         let planned = self.with_defaults(proposed);
         let planned = null_write_only(&planned, self.provider_block);
+        let planned = with_nulls_like(self.prior, self.block, &planned);
         // The comparison is exact: a different precision or refinement alone counts as a change, as in the plugin
         // framework.
         let planned = if planned == *self.prior { planned } else { self.with_unknowns(&planned) };
@@ -106,6 +107,19 @@ impl Inputs<'_> {
         let planned = rebuild_block(self.block, &Path::root(), &self.places(), value, &mut modify);
         SchemaPlan { planned, requires_replace, diagnostics }
     }
+}
+
+/// Gives the nulls of write-only attributes the types that they have in `like`, with which a core compares them: a null
+/// of an attribute of dynamic type can have any type. A plan is compared with the configuration, a result with its
+/// plan.
+pub(super) fn with_nulls_like(like: &Value, block: &Block, value: &Value) -> Value {
+    let places = Places { config: Some(like.clone()), prior: None };
+    rebuild_block(block, &Path::root(), &places, value, &mut |_, attribute, places, value| {
+        match &places.config {
+            Some(null) if attribute.write_only && null.is_null() => Outcome::replace(null.clone()),
+            _ => Outcome::keep(value),
+        }
+    })
 }
 
 fn is_null_or_absent(config: Option<&Value>) -> bool {

@@ -5,12 +5,13 @@
 //! | `/posts`, `/posts/ID` | a collection in memory: `POST`, `GET`, `PUT` (replaces), `PATCH` (assigns), `DELETE` |
 //! | `/store/…` | any JSON under its path: `PUT`, `GET`, `PATCH` (merge patch), `DELETE` |
 //! | `/ret-string`, `/ret-url`, `/template`, `/empty`, `/build-id`, `/bar/ID` | answers of unusual forms |
-//! | `/demand/NAME` | echoes the body if the header and the query parameter `type` are `NAME` |
+//! | `/demand/NAME` | echoes the body if the header and the query parameter `type` are `NAME`; `GET`: the last body |
 //! | `/lease`, `/updateLease`, `/unlease` | a lease that expires after a second |
 //! | `/lro/NAME`, `/lro-status/NAME` | long operations: creation with a status URL, deletion that is pending |
 //! | `/token/{header,params}` | tokens of OAuth 2.0 for a client that is registered at this place; `?form`: as a form |
 //! | `/secure` | echoes the `Authorization` header, the query and the cookies |
 //! | `/flaky/N/SECONDS` | 503 with `Retry-After: SECONDS`, N times, then 200 |
+//! | `/refuse` | 422 with the body and the credentials of the request |
 //! | `/sleep/MILLISECONDS` | 200 after that time |
 //! | `/cookie/set`, `/cookie/show`, `/redirect/CODE?to=URL`, `/form`, `/hostile/KIND` | as named |
 //!

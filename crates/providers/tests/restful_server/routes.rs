@@ -74,12 +74,7 @@ pub(super) fn answer(request: &Received, state: &mut State) -> Answer {
         ["empty"] | ["sleep", _] => plain(200, ""),
         ["build-id"] => json(200, &json!({ "id": 1 })),
         ["bar", _] => json(200, &json!({ "status": "OK" })),
-        ["demand", name] => {
-            match request.header("type") == *name && request.parameter("type") == *name {
-                true => request.echo(),
-                false => plain(400, "the header or the query parameter `type` is missing"),
-            }
-        }
+        ["demand", name] => demand(request, state, name),
         ["lease" | "updateLease" | "unlease"] => {
             with_headers(200, &[("expiry", "1")], br#"{"foo":"bar"}"#.to_vec())
         }
@@ -87,9 +82,27 @@ pub(super) fn answer(request: &Received, state: &mut State) -> Answer {
         ["lro-status", name] => status_of(state, name),
         ["token", place] => token(request, state, place),
         ["flaky", times, seconds] => flaky(state, path, times, seconds),
+        ["refuse"] => {
+            let body = json!({ "refused": request.json(), "with": seen(request) });
+            json(422, &body)
+        }
         ["hostile", kind] => hostile(request, kind),
         _ => inspect(request, &parts),
     }
+}
+
+/// Echoes the body, and answers a read with the last one.
+fn demand(request: &Received, state: &mut State, name: &str) -> Answer {
+    if request.header("type") != name || request.parameter("type") != name {
+        return plain(400, "the header or the query parameter `type` is missing");
+    }
+    if request.head.method == Method::GET {
+        return json(200, state.objects.get("/demand").unwrap_or(&json!({})));
+    }
+    if !request.body.is_empty() {
+        state.objects.insert("/demand".to_owned(), request.json());
+    }
+    request.echo()
 }
 
 /// The routes that answer with parts of the request.

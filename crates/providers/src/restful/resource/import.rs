@@ -4,16 +4,15 @@
 use std::collections::BTreeMap;
 
 use provider::ImportTarget;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value as Json;
-use values::{Path, Type, Value, ValueMap};
+use values::{Path, Type, Value, ValueMap, json::JsonText};
 
 use crate::{
     restful::{
         document::{convert::from_json_implied, overlap::nullify, tree::Tree},
         request::settings::{Headers, Query},
-        schema::{headers_of, query_of},
-        session::{json_of, unusable},
+        session::{json_of, text, unusable},
     },
     sdk::{
         Diagnostic, Existing, Object, StepResult,
@@ -31,44 +30,46 @@ pub(super) fn identity_schema() -> Schema {
     Schema::new(Block::new().attribute(ID, string().required().description(text)))
 }
 
-/// The members in the order of the text of an identity.
-#[derive(Serialize, Deserialize)]
+/// The members that an import needs or uses. Others are ignored.
+#[derive(Deserialize)]
 struct Specification {
     id: Option<String>,
     path: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     query: Option<Query>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     header: Option<Headers>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     body: Option<Json>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     read_selector: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     read_response_template: Option<String>,
 }
 
-/// The identity of an object.
+/// The identity of an object: the members in the order of `magodo/restful`, without empty ones.
 ///
 /// # Errors
 /// Returns an error if the body cannot be written as JSON.
 pub(super) fn identity(state: &Object) -> Result<Value, Diagnostic> {
-    let text = |name| state.string(name).map(|it| it.to_string());
     let body = json_of(state, "body")?.map(|it| Tree::parse(it.as_bytes())).transpose();
     let body = body.map_err(|it| unusable("body", &it.to_string()))?;
-    let shape = body.map(|it| nullify(&it)).filter(|it| *it != Tree::Null);
-    let specification = Specification {
-        id: text("id"),
-        path: text("path"),
-        query: Some(query_of(&state.attr("query"))).filter(|it| !it.is_empty()),
-        header: Some(headers_of(&state.attr("header"))).filter(|it| !it.is_empty()),
-        body: shape.and_then(|it| serde_json::from_str(&it.text()).ok()),
-        read_selector: text("read_selector"),
-        read_response_template: text("read_response_template"),
-    };
-    let json = serde_json::to_string(&specification);
-    let json = json.map_err(|it| unusable("id", &it.to_string()))?;
-    Ok(Value::object_from([(ID, Value::string(json))]))
+    let parts = [("query", json_of(state, "query")?), ("header", json_of(state, "header")?)];
+    let mut out = JsonText::compact();
+    out.open('{');
+    for name in ["id", "path"] {
+        out.member(name, &text(state, name));
+    }
+    for (name, json) in parts.into_iter().filter_map(|(name, it)| Some((name, it?))) {
+        if json != "{}" {
+            out.key(name);
+            out.json(&json);
+        }
+    }
+    if let Some(shape) = body.map(|it| nullify(&it)).filter(|it| *it != Tree::Null) {
+        out.key("body");
+        out.json(&shape.text());
+    }
+    for name in ["read_selector", "read_response_template"] {
+        out.optional(name, &text(state, name));
+    }
+    out.close('}');
+    Ok(Value::object_from([(ID, Value::string(out.into_text()))]))
 }
 
 /// Fills in what a read needs.
@@ -76,14 +77,14 @@ pub(super) fn identity(state: &Object) -> Result<Value, Diagnostic> {
 /// # Errors
 /// Returns an error if the target is no import specification.
 pub(super) fn import(target: &ImportTarget, existing: &mut Existing) -> StepResult {
-    let text = match target {
+    let given = match target {
         ImportTarget::Id(id) => id.clone(),
         ImportTarget::Identity(identity) => {
             Object::new(identity.clone()).string(ID).unwrap_or_default()
         }
     };
     let specification: Specification =
-        serde_json::from_str(&text).map_err(|error| invalid("failed to unmarshal ID", error))?;
+        serde_json::from_str(&given).map_err(|error| invalid("failed to unmarshal ID", error))?;
     let required = |name: &str, value: Option<String>| {
         let summary = format!("`{name}` not specified in the import spec");
         value.filter(|it| !it.is_empty()).ok_or_else(|| invalid(&summary, EXAMPLE))

@@ -11,7 +11,7 @@ use crate::sdk::{
     data::Object,
     definition::Definition,
     diagnostics::{Diagnostic, Diagnostics},
-    plan::{Inputs, without_unknowns},
+    plan::{Inputs, with_nulls_like, without_unknowns},
     private::PrivateState,
     resource::{Change, Existing, PlanChange, StepResult},
 };
@@ -97,6 +97,7 @@ impl<D: Definition> Server<D> {
             );
         }
         let state = null_write_only(change.state.value(), resource.schema.block());
+        let state = with_nulls_like(change.planned.value(), &resource.written.block, &state);
         let state = without_unknowns(&state, &mut change.diagnostics);
         ApplyResourceChangeResponse {
             new_identity: change.identity,
@@ -157,6 +158,7 @@ async fn plan_with<C>(
         return not_planned(change.diagnostics);
     }
     let state = null_write_only(change.planned.value(), resource.schema.block());
+    let state = with_nulls_like(change.config.value(), &resource.written.block, &state);
     PlanResourceChangeResponse {
         requires_replace: in_order(change.requires_replace),
         planned_identity: change.identity,
