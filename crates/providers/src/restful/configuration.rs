@@ -25,7 +25,7 @@ const REGISTRATION_PLACES: &[&str] = &["params", "header"];
 /// The most seconds and retries that the settings accept: a 32-bit number.
 const MOST: i64 = i32::MAX as i64;
 
-/// The schema of the provider's configuration (`docs/reference/restful.md`, "Provider").
+/// The schema of the provider's configuration (`docs/restful.md`, "Provider").
 pub(super) fn schema() -> Schema {
     let base_url = "The URL below which all relative paths are.";
     let merge_patch = "Send the whole body in updates by PATCH, in place of a merge patch.";

@@ -1,7 +1,7 @@
 //! `ephemeral_body` of a managed resource: its check against `body`, its place in requests, and the private entry
 //! that remembers its hash and shape.
 //!
-//! The rules are those of `docs/reference/restful.md`, "`ephemeral_body`".
+//! The rules are those of `docs/restful.md`, "`ephemeral_body`".
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl Bodies {
         merge(self.body.clone(), self.ephemeral.as_ref())
     }
 
-    /// What is remembered of `ephemeral_body`.
+    /// The hash and shape of `ephemeral_body`. `None` if it is null.
     pub(super) fn applied(&self) -> Option<&Applied> {
         self.ephemeral.as_ref().map(|it| &it.applied)
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::sdk::{Diagnostic, Object};
 
-/// How the answers of an API tell when they expire.
+/// The way in which the answers of an API tell when they expire.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Expiry {

@@ -13,6 +13,7 @@ mod requests;
 #[path = "../restful_server/mod.rs"]
 mod restful_server;
 mod retries;
+mod terraform;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

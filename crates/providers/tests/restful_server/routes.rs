@@ -78,6 +78,9 @@ pub(super) fn answer(request: &Received, state: &mut State) -> Answer {
         ["lease" | "updateLease" | "unlease"] => {
             with_headers(200, &[("expiry", "1")], br#"{"foo":"bar"}"#.to_vec())
         }
+        ["credentials"] => {
+            json(200, &json!({ "username": "app", "password": "correct-horse-battery" }))
+        }
         ["lro", _] => long_running(request, state, path),
         ["lro-status", name] => status_of(state, name),
         ["token", place] => token(request, state, place),

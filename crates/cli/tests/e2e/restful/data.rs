@@ -120,8 +120,8 @@ fn provider_has_client_certificates() {
         let Pem { certificate, key } = &tls.client;
         let heredoc = |text: &str| format!("<<-PEM\n{text}PEM\n");
         let settings = format!(
-            "  client = {{\n    root_ca_certificates = [{}    ]\n    certificates = [{{\n      certificate = {}      key = {}    \
-             }}]\n  }}\n",
+            "  client = {{\n    root_ca_certificates = [{}    ]\n    certificates = [{{\n      certificate = {}      \
+             key = {}    }}]\n  }}\n",
             heredoc(&tls.authority),
             heredoc(certificate),
             heredoc(key)

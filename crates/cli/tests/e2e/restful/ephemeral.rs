@@ -1,5 +1,7 @@
 //! The ephemeral `restful_resource`.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::with_each_program;
@@ -25,6 +27,31 @@ resource "restful_resource" "post" {
         assert_eq!(it.api.get("/posts/1").expect("exists")["secret"], "canary-bar");
         assert_eq!(it.attribute("restful_resource.post", "output"), json!({ "foo": 1, "id": 1 }));
         it.assert_unwritten("canary-bar");
+    });
+}
+
+#[test]
+fn example_stores_its_password_nowhere() {
+    const PASSWORD: &str = "correct-horse-battery";
+    with_each_program(|it| {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/restful/main.tf");
+        it.bench.write("main.tf", &std::fs::read_to_string(example).expect("can be read"));
+        it.initialize();
+        let run = |arguments: &[&str]| {
+            let log = it.bench.path("log.txt");
+            let run = it.run(arguments).arg(format!("-var=api={}", it.api.server.url));
+            let ended = run.env("TF_LOG", "TRACE").env("TF_LOG_PATH", log).succeeds();
+            ended.lacks(&[PASSWORD]);
+            ended
+        };
+        run(&["plan", "-out=saved.plan"]);
+        run(&["apply", "-auto-approve"]).shows(&["\"name\" = \"orders\""]);
+        run(&["plan", "-detailed-exitcode"]).shows(&["No changes."]);
+        assert_eq!(it.api.get("/posts/1").expect("exists")["owner"]["password"], PASSWORD);
+        it.assert_unwritten(PASSWORD);
+        run(&["destroy", "-auto-approve"]);
+        assert_eq!(it.api.count("POST /credentials"), it.api.count("DELETE /credentials"));
+        it.assert_unwritten(PASSWORD);
     });
 }
 

@@ -146,10 +146,11 @@ fn failed_update_is_made_again() {
 }
 
 #[test]
-fn value_that_is_unknown_in_the_plan_is_sent() {
+fn unknown_value_of_the_plan_is_sent() {
     with_each_program(|it| {
         let config = format!(
-            "resource \"terraform_data\" \"name\" {{\n  input = \"x\"\n}}\nephemeral \"restful_resource\" \"lease\" {{\n  \
+            "resource \"terraform_data\" \"name\" {{\n  input = \"x\"\n}}\n\
+             ephemeral \"restful_resource\" \"lease\" {{\n  \
              path   = \"/lease?of=${{terraform_data.name.output}}\"\n  method = \"POST\"\n  body   = {{}}\n}}\n{}",
             post(
                 "{ foo = \"foo\" }",

@@ -130,7 +130,8 @@ fn statuses_are_polled_with_located_values() {
         let delete = |value: &str| {
             format!(
                 "  precheck_delete = [{{ mutex = \"posts\" }}, {{ api = {{\n    path = \"posts\"\n    status_locator = \
-                 \"body.#(id == $(body.id)).foo\"\n    status = {{ success = {value:?}, pending = [\"x\"] }}\n  }} }}]\n"
+                 \"body.#(id == $(body.id)).foo\"\n    status = {{ success = {value:?}, pending = [\"x\"] }}\n  \
+                 }} }}]\n"
             )
         };
         it.apply(&selected("foo", &(waits("foo") + &delete("foo"))));
@@ -215,8 +216,8 @@ fn body_can_be_an_array_of_objects() {
 fn answer_can_be_a_string_with_the_name() {
     with_each_program(|it| {
         it.apply(
-            "resource \"restful_resource\" \"post\" {\n  path = \"/ret-string\"\n  create_method = \"PUT\"\n  read_path = \
-             \"$(path)/$(body)\"\n  body = {}\n}\n",
+            "resource \"restful_resource\" \"post\" {\n  path = \"/ret-string\"\n  create_method = \"PUT\"\n  \
+             read_path = \"$(path)/$(body)\"\n  body = {}\n}\n",
         );
         assert_eq!(it.attribute(POST, "id"), "/ret-string/foo");
         let spec = specification("/ret-string/foo", "/ret-string", json!({}));
@@ -229,8 +230,8 @@ fn answer_can_be_a_string_with_the_name() {
 fn answer_can_be_the_url_of_the_object() {
     with_each_program(|it| {
         it.apply(
-            "resource \"restful_resource\" \"post\" {\n  path = \"/ret-url\"\n  read_path = \"$url_path(body.self)\"\n  \
-             body = { foo = 1 }\n}\n",
+            "resource \"restful_resource\" \"post\" {\n  path = \"/ret-url\"\n  \
+             read_path = \"$url_path(body.self)\"\n  body = { foo = 1 }\n}\n",
         );
         assert_eq!(it.attribute(POST, "id"), "/store/1");
         it.destroy();
@@ -398,10 +399,11 @@ fn named_changes_force_a_replacement() {
 }
 
 #[test]
-fn attributes_that_are_not_returned_are_kept() {
+fn unreturned_attributes_are_kept() {
     with_each_program(|it| {
         let config = "resource \"restful_resource\" \"post\" {\n  path = \"/template/w\"\n  create_method = \"PUT\"\n  \
-                      read_response_template = \"{\\\"properties\\\": $(body)}\"\n  write_only_attrs = [\"secret.key\"]\n  \
+                      read_response_template = \"{\\\"properties\\\": $(body)}\"\n  \
+                      write_only_attrs = [\"secret.key\"]\n  \
                       body = { properties = [1], secret = { key = \"k\" } }\n}\n";
         it.apply(config);
         assert_eq!(it.attribute(POST, "output"), json!({ "properties": [1] }));

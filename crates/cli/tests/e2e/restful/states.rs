@@ -8,11 +8,24 @@ use super::{Acceptance, SOURCE};
 use crate::tofu::Program;
 
 const POST: &str = "restful_resource.post";
-const CONFIG: &str = "variable \"v\" {\n  type = string\n  ephemeral = true\n}\nresource \"restful_resource\" \"post\" \
-                      {\n  path = \"posts\"\n  read_path = \"$(path)/$(body.id)\"\n  body = { foo = \"foo\", list = [1, \
-                      { a = null }] }\n  ephemeral_body = { secret = var.v }\n  header = { x = \"<&>\" }\n}\nresource \
-                      \"restful_operation\" \"call\" {\n  path = \"posts\"\n  method = \"POST\"\n  body = { b = 1.5 \
-                      }\n}\n";
+const CONFIG: &str = r#"
+variable "v" {
+  type      = string
+  ephemeral = true
+}
+resource "restful_resource" "post" {
+  path           = "posts"
+  read_path      = "$(path)/$(body.id)"
+  body           = { foo = "foo", list = [1, { a = null }] }
+  ephemeral_body = { secret = var.v }
+  header         = { x = "<&>" }
+}
+resource "restful_operation" "call" {
+  path   = "posts"
+  method = "POST"
+  body   = { b = 1.5 }
+}
+"#;
 
 /// Plans of this provider with states that the older schema versions have.
 #[test]

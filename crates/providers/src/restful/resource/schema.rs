@@ -1,4 +1,4 @@
-//! The schema of the managed `restful_resource`, version 2 (`docs/reference/restful.md`, "`restful_resource`").
+//! The schema of the managed `restful_resource`, version 2 (`docs/restful.md`, "`restful_resource`").
 
 use values::Type;
 
