@@ -127,7 +127,8 @@ fn operations_have_their_own_headers_and_queries() {
             let text = format!(
                 "  body = {{ delete = \"delete\" }}\n  operation_header = {{ type = \"operation\" }}\n  \
                  operation_query = {{ type = [\"operation\"] }}\n  delete_method = \"DELETE\"\n  \
-                 delete_path = \"/demand/delete\"\n  delete_header = {{ type = {delete:?} }}\n  delete_query = {{ type = [{delete:?}] }}\n"
+                 delete_path = \"/demand/delete\"\n  delete_header = {{ type = {delete:?} }}\n  \
+                 delete_query = {{ type = [{delete:?}] }}\n"
             );
             it.apply(&call("/demand/operation", &text));
             it.destroy();
