@@ -26,7 +26,9 @@ pub(crate) use providers::{
     ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
 };
 pub(crate) use refresh::RefreshArgs;
-pub(crate) use shared::{DeprecationScope, LockArgs, StateArgs, TargetArgs, VarArgs, ViewArgs};
+pub(crate) use shared::{
+    DeprecationScope, LockArgs, SecretsArgs, StateArgs, TargetArgs, VarArgs, ViewArgs,
+};
 pub(crate) use state::{
     MvArgs, PushArgs, ReplaceProviderArgs, RmArgs, StateAdoptArgs, StateCommand, StateListArgs,
     StateShowArgs, TaintArgs,
@@ -227,6 +229,8 @@ pub(crate) struct OperationArgs {
     /// Create objects again whose earlier creation was never confirmed by the provider. They may exist twice then.
     #[arg(long)]
     pub(crate) retry_uncertain: bool,
+    #[command(flatten)]
+    pub(crate) secrets: SecretsArgs,
     #[command(flatten)]
     pub(crate) targets: TargetArgs,
     /// Ask for the values of variables that have none.
@@ -493,6 +497,8 @@ pub(crate) struct ImportArgs {
     pub(crate) vars: VarArgs,
     #[command(flatten)]
     pub(crate) state: StateArgs,
+    #[command(flatten)]
+    pub(crate) secrets: SecretsArgs,
     /// Maximum number of concurrent provider operations.
     #[arg(long, value_name = "N", default_value_t = shared::PARALLELISM, value_parser = shared::parallelism)]
     pub(crate) parallelism: NonZero<usize>,

@@ -39,7 +39,8 @@ impl CommandSession {
         processes: Processes,
     ) -> Result<CommandSession, String> {
         let outputs = outputs(command)?;
-        let view = command.common().view;
+        let common = command.common();
+        let (view, strict_secrets) = (common.view, common.strict_secrets);
         let cancel = CancelToken::new();
         let variables = StyleVariables::read(&system);
         let deprecations = DeprecationFilter::new(view.deprecation, &system);
@@ -52,6 +53,7 @@ impl CommandSession {
             system,
             directory: None,
             runtime: Arc::new(runtime),
+            strict_secrets,
             cancel,
             processes,
             executable: std::env::current_exe().map_err(|error| error.to_string()),

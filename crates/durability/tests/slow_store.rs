@@ -149,6 +149,7 @@ impl World {
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
             journal,
             redactor: Redactor::new(),
+            strict_secrets: false,
             cancel: CancelToken::new(),
         }
     }

@@ -36,6 +36,8 @@ pub struct Environment {
     pub journal: Arc<dyn Journal>,
     /// Learns every ephemeral value of the run. The caller shares it with the component that relays provider logs.
     pub redactor: Redactor,
+    /// True if it is an error that a provider repeats a write-only value, in whatever attribute (`-strict-secrets`).
+    pub strict_secrets: bool,
     /// Asks the operation to stop.
     pub cancel: CancelToken,
 }

@@ -225,6 +225,7 @@ pub fn acting(
         events,
         journal: Arc::new(NoJournal),
         redactor: session.redactor.clone(),
+        strict_secrets: session.is_strict_about_secrets(),
         cancel: session.cancel.clone(),
     }
 }

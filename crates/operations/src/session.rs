@@ -46,6 +46,9 @@ pub struct SessionOptions {
     pub directory: Option<PathBuf>,
     /// Runs provider calls. Several sessions may share it.
     pub runtime: Arc<tokio::runtime::Runtime>,
+    /// True if it is an error that a provider repeats a write-only value, also without the setting of the CLI
+    /// configuration.
+    pub strict_secrets: bool,
     /// Interrupts the operations.
     pub cancel: CancelToken,
     /// The list that plugins and commands are added to.
@@ -75,6 +78,7 @@ pub struct Session {
     /// The executable that serves the bundled providers, or the reason why it is unknown.
     executable: Result<PathBuf, String>,
     arguments: ReadArguments,
+    strict_secrets: bool,
     cli_config: OnceLock<CliConfig>,
     /// A loaded configuration that is kept for the next call of [`Session::project`].
     project: Mutex<Option<UnsetProject>>,
@@ -130,6 +134,7 @@ impl Session {
             system,
             directory,
             runtime,
+            strict_secrets,
             cancel,
             processes,
             executable,
@@ -151,6 +156,7 @@ impl Session {
             base,
             executable,
             arguments,
+            strict_secrets,
             cli_config: OnceLock::new(),
             project: Mutex::default(),
             early: Mutex::default(),
@@ -192,10 +198,17 @@ impl Session {
             base: directory.to_owned(),
             executable: self.executable.clone(),
             arguments: self.arguments,
+            strict_secrets: self.strict_secrets,
             cli_config: self.cli_config.clone(),
             project: Mutex::default(),
             early: Mutex::default(),
         })
+    }
+
+    /// True if it is an error that a provider repeats a write-only value: by the command, or by the CLI configuration,
+    /// whose own errors are reported where it is needed.
+    pub fn is_strict_about_secrets(&self) -> bool {
+        self.strict_secrets || self.cli_config().is_ok_and(|it| it.strict_secrets)
     }
 
     /// Resolves a path relative to the directory of the root module.

@@ -131,6 +131,7 @@ impl Root {
             system: system.with_variables(Variables::Fixed(Arc::new(given))),
             directory: Some(directory.clone()),
             runtime: Arc::clone(runtime),
+            strict_secrets: false,
             cancel: CancelToken::new(),
             processes: Processes::default(),
             // The built-in provider needs no process.

@@ -18,6 +18,8 @@ pub struct CliConfig {
     pub plugin_cache_dir: Option<PathBuf>,
     /// True if a cached package may be locked without a comparison with its source.
     pub cache_may_break_locks: bool,
+    /// True if it is an error that a provider repeats a write-only value (`strict_secrets`).
+    pub strict_secrets: bool,
     /// Providers that are used from a directory without version and lock.
     pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
     /// The methods of the `provider_installation` block in order. `None` if there is no such block.
@@ -161,6 +163,7 @@ impl CliConfig {
     fn merge(&mut self, other: Self, problems: &mut Vec<ConfigProblem>) {
         self.plugin_cache_dir = self.plugin_cache_dir.take().or(other.plugin_cache_dir);
         self.cache_may_break_locks |= other.cache_may_break_locks;
+        self.strict_secrets |= other.strict_secrets;
         self.credentials.extend(other.credentials);
         self.services.extend(other.services);
         if other.credentials_helper.is_some() {

@@ -32,6 +32,7 @@ mod set_order;
 mod text;
 mod types;
 mod value;
+mod withheld;
 
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ pub use crate::{
     refinements::{Bound, Refinements},
     types::{ObjectType, Type},
     value::{Kind, Value, ValueMap},
+    withheld::WITHHELD,
 };
 
 /// Returns text in double quotes with Go's escapes, as OpenTofu shows it in plans, outputs and its console.

@@ -59,6 +59,7 @@ pub(crate) fn environment(
         journal: Arc::new(engine::NoJournal),
         events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
         redactor: Redactor::new(),
+        strict_secrets: false,
         cancel: CancelToken::new(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     Command, JsonArgs, MetadataCommand, OperationArgs, ProvidersArgs, ProvidersCommand,
-    StateCommand, VarArgs, ViewArgs, WorkspaceCommand,
+    SecretsArgs, StateCommand, VarArgs, ViewArgs, WorkspaceCommand,
 };
 use crate::ui::JsonForm;
 
@@ -20,6 +20,8 @@ pub(crate) struct Common<'a> {
     pub(crate) json_into: Option<&'a Path>,
     /// The form of the JSON.
     pub(crate) json_form: JsonForm,
+    /// True if it is an error that a provider repeats a write-only value.
+    pub(crate) strict_secrets: bool,
 }
 
 impl<'a> Common<'a> {
@@ -30,6 +32,7 @@ impl<'a> Common<'a> {
             json_lines: false,
             json_into: None,
             json_form: JsonForm::Lines,
+            strict_secrets: false,
         }
     }
 
@@ -43,7 +46,11 @@ impl<'a> Common<'a> {
     }
 
     fn operation(self, operation: &'a OperationArgs) -> Common<'a> {
-        self.lines(&operation.json)
+        self.lines(&operation.json).secrets(operation.secrets)
+    }
+
+    fn secrets(self, secrets: SecretsArgs) -> Common<'a> {
+        Common { strict_secrets: secrets.strict_secrets, ..self }
     }
 
     /// The result of the command may be written as JSON.
@@ -74,10 +81,16 @@ impl Command {
             Command::Apply(it) | Command::Destroy(it) => {
                 Common::with(&it.view, &mut it.vars).operation(&it.operation)
             }
-            Command::Refresh(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Test(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Refresh(it) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json).secrets(it.secrets)
+            }
+            Command::Test(it) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json).secrets(it.secrets)
+            }
             Command::Console(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Import(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Import(it) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json).secrets(it.secrets)
+            }
             Command::Show(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
             Command::Output(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
             Command::Taint(it) | Command::Untaint(it) => {
@@ -96,7 +109,9 @@ impl Command {
             Command::ForceUnlock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Completion(it) => Common::new(&it.view),
             Command::Push(it) => Common::new(&it.view()),
-            Command::Explain(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
+            Command::Explain(it) => {
+                Common::with(&it.view, &mut it.vars).document(&it.json).secrets(it.secrets)
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use clap::{ArgAction, Args};
 use operations::store::StateOptions;
 
 use super::{
-    JsonArgs, LockArgs, OperationArgs, TargetArgs, VarArgs, ViewArgs,
+    JsonArgs, LockArgs, OperationArgs, SecretsArgs, TargetArgs, VarArgs, ViewArgs,
     shared::{PARALLELISM, parallelism},
 };
 
@@ -41,6 +41,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
     #[command(flatten)]
+    pub(crate) secrets: SecretsArgs,
+    #[command(flatten)]
     pub(crate) targets: TargetArgs,
     /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
@@ -62,6 +64,7 @@ impl ExplainArgs {
             refresh_only: false,
             replace: self.replace.clone(),
             retry_uncertain: false,
+            secrets: self.secrets,
             targets: self.targets.clone(),
             input: self.input,
             json: self.json.clone(),

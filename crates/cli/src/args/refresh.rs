@@ -9,7 +9,7 @@ use operations::{
 };
 
 use super::{
-    ApplyArgs, JsonArgs, OperationArgs, StateArgs, TargetArgs, VarArgs, ViewArgs,
+    ApplyArgs, JsonArgs, OperationArgs, SecretsArgs, StateArgs, TargetArgs, VarArgs, ViewArgs,
     shared::{PARALLELISM, parallelism},
 };
 
@@ -24,6 +24,8 @@ pub(crate) struct RefreshArgs {
     /// Maximum number of concurrent provider operations.
     #[arg(long, value_name = "N", default_value_t = PARALLELISM, value_parser = parallelism)]
     pub(crate) parallelism: NonZero<usize>,
+    #[command(flatten)]
+    pub(crate) secrets: SecretsArgs,
     #[command(flatten)]
     pub(crate) targets: TargetArgs,
     /// No effect: a refresh has only one mode.
@@ -71,6 +73,7 @@ impl RefreshArgs {
             refresh_only: true,
             replace: Vec::new(),
             retry_uncertain: false,
+            secrets: self.secrets,
             targets: self.targets,
             input: self.input,
             json: self.json,

@@ -88,6 +88,14 @@ pub(crate) struct TargetArgs {
     pub(crate) exclude_file: Vec<PathBuf>,
 }
 
+/// The treatment of providers that repeat secrets.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct SecretsArgs {
+    /// Fail if a provider repeats a write-only value in an ordinary attribute. By default, the value is withheld there.
+    #[arg(long)]
+    pub(crate) strict_secrets: bool,
+}
+
 /// The lock of a state.
 #[derive(Args, Clone)]
 pub(crate) struct LockArgs {

@@ -5,6 +5,7 @@ use std::{num::NonZero, path::PathBuf};
 use clap::Args;
 
 use super::{
+    SecretsArgs,
     json::JsonArgs,
     shared::{PARALLELISM, VarArgs, ViewArgs, parallelism},
 };
@@ -32,4 +33,6 @@ pub(crate) struct TestArgs {
     /// Maximum number of concurrent provider operations.
     #[arg(long, value_name = "N", default_value_t = PARALLELISM, value_parser = parallelism)]
     pub(crate) parallelism: NonZero<usize>,
+    #[command(flatten)]
+    pub(crate) secrets: SecretsArgs,
 }

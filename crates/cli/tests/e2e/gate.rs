@@ -222,6 +222,7 @@ const ROWS: &[Row] = &[
         "-auto-approve",
         "-json",
         "-retry-uncertain",
+        "-strict-secrets",
         "-state-out=terraform.tfstate",
         "-backup=before.tfstate",
         "-var=secrets_version=2",
@@ -547,10 +548,11 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// Modules of examples, and examples that need an AWS account.
+/// Modules of examples, examples that need an AWS account, and one that needs a server, which `restful` runs.
 const NOT_RUN: &[&str] = &[
     "lambda-aws",
     "lambda-aws/function",
+    "restful",
     "secrets/mod",
     "secrets-aws/mod",
     "secrets-aws/read",

@@ -357,7 +357,7 @@ impl Walk<'_> {
         applied.failed |= self.check_returned(subject, &returned, wanted).is_err();
         let returned =
             without_unknown(&provider::null_write_only(&returned, subject.schema.block()));
-        let returned = self.without_repeated(subject, &mut applied, plan, &returned);
+        let returned = self.without_secrets(subject, &mut applied, plan, &returned);
         if let Some(plan) = plan
             && !applied.failed
             && !response.legacy_type_system
@@ -371,16 +371,18 @@ impl Walk<'_> {
     /// Removes repeated write-only values from a returned object, from its private data and from its identity. The
     /// planned private data replaces private data that repeats one; the planned identity replaces an identity that
     /// is one.
-    fn without_repeated(
+    fn without_secrets(
         &self,
         subject: &Subject,
         applied: &mut Applied,
         plan: Option<&ChangePlan>,
         returned: &Value,
     ) -> Value {
-        let (returned, attributes) = subject.repeated(returned);
         let beside = SideData { private: &applied.private, identity: applied.identity.as_ref() };
-        if self.report_repeated(subject, &attributes, &beside, When::Apply) {
+        let before = plan.map_or_else(|| Value::null(returned.ty()), known_before);
+        let (returned, has_errors) =
+            self.without_repeated(subject, returned, &before, &beside, When::Apply);
+        if has_errors {
             applied.failed = true;
             if subject.write_only.is_in_bytes(&applied.private) {
                 applied.private = plan.map(|it| it.private.clone()).unwrap_or_default();
@@ -585,5 +587,14 @@ fn without_unknown(value: &Value) -> Value {
     }
     value.transform(&mut |_, part| {
         if part.is_known() { part.clone() } else { Value::null(part.ty()) }
+    })
+}
+
+/// The planned object, with the prior values where the plan is unknown.
+fn known_before(plan: &ChangePlan) -> Value {
+    let prior = plan.before.without_all_marks();
+    plan.after.without_all_marks().transform(&mut |path, value| match value.is_known() {
+        true => value.clone(),
+        false => path.apply(&prior).unwrap_or_else(|| value.clone()),
     })
 }

@@ -15,7 +15,7 @@ use crate::{
         decision::{self, Before, Decision},
         prior::Prior,
         subject::Subject,
-        write_only_leaks::{SideData, When},
+        write_only_leaks::SideData,
     },
     schedule::Failed,
     walk::context::Walk,
@@ -237,7 +237,7 @@ impl Walk<'_> {
             private: &response.planned_private,
             identity: response.planned_identity.as_ref(),
         };
-        self.refuse_repeated(subject, &planned, &beside, When::Plan)?;
+        self.refuse_repeated(subject, &planned, &beside)?;
         Ok(Answer {
             planned,
             requires_replace: response.requires_replace,

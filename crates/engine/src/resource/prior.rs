@@ -310,9 +310,14 @@ impl Walk<'_> {
             self.report_provider_bug(&subject.text, Summary::UNKNOWN_AFTER_READ, &detail);
             return Err(Failed);
         }
-        let same_value = value.raw_equals(&prior.value.without_all_marks());
         let beside = SideData { private: &response.private, identity: response.identity.as_ref() };
-        self.refuse_repeated(subject, &value, &beside, When::Refresh)?;
+        let known = prior.value.without_all_marks();
+        let (value, is_refused) =
+            self.without_repeated(subject, &value, &known, &beside, When::Refresh);
+        if is_refused {
+            return Err(Failed);
+        }
+        let same_value = value.raw_equals(&known);
         let identity = response.identity.or_else(|| prior.identity.clone());
         let value = remark(&self.marked(subject, &value), &prior.object);
         let same = same_value

@@ -18,31 +18,37 @@
 //! - it is a part of a write-only object or list, and neither the whole nor the part has a mark: names of regions
 //!   and machines occur there next to passwords.
 //!
-//! A part of an answer that repeats a secret is not stored. But a new object would be lost without its identifying
-//! attributes (those of its identity and `IDENTIFYING`), which is worse: there the check reports the error, and
-//! removes the text only if it consists of nothing but the secret.
+//! A part of an answer that repeats a secret is not stored. In an ordinary attribute, [`values::WITHHELD`] stands in
+//! its place, and the object stays usable: such a provider would otherwise be useless. The text also replaces what a
+//! later answer has at the same place, because that may be an older secret, which is known no longer. With
+//! `-strict-secrets`, a repetition is an error and the attribute null.
+//!
+//! In other places a repetition is always an error: in a plan, because the provider may send the planned value to
+//! the remote system; in private data and the identity; and in the identifying attributes (those of the identity
+//! and `IDENTIFYING`). A new object would be lost without the latter, which is worse, so there the text is removed
+//! only if it consists of nothing but the secret.
 //!
 //! **Invariant:** no message quotes a text that was found.
 
-use db::Summary;
+use db::{Diagnostic, Summary};
 use provider::Private;
-use values::Value;
+use values::{Path, Step, Value, WITHHELD};
 
 use crate::{
     redact::Trace,
     resource::{
         subject::Subject,
-        write_only_texts::{Repeated, WriteOnlyTexts},
+        write_only_texts::{Fate, Repeated, WriteOnlyTexts},
     },
     schedule::Failed,
     walk::context::Walk,
 };
 
 impl Subject {
-    /// The object without the attributes that repeat a secret, and the list of those attributes.
-    pub(super) fn repeated(&self, object: &Value) -> (Value, Vec<Repeated>) {
+    /// The object without the texts that repeat a secret, and the list of attributes that had one.
+    fn repeated(&self, object: &Value, is_strict: bool) -> (Value, Vec<Repeated>) {
         let identity = self.identity.as_ref().map(|it| it.block());
-        self.write_only.taken_out(object, self.schema.block(), identity)
+        self.write_only.taken_out(object, self.schema.block(), identity, is_strict)
     }
 }
 
@@ -86,24 +92,65 @@ impl Walk<'_> {
         WriteOnlyTexts::of(config, block, stored.as_ref().map(|it| &it.attributes))
     }
 
-    /// Refuses an answer that repeats a write-only value.
+    /// Refuses a plan that repeats a write-only value.
     pub(super) fn refuse_repeated(
         &self,
         subject: &Subject,
-        object: &Value,
+        planned: &Value,
         beside: &SideData<'_>,
-        when: When,
     ) -> Result<(), Failed> {
-        let (_, found) = subject.repeated(object);
-        // The whole answer is refused, so no attribute is kept.
-        let found: Vec<Repeated> =
-            found.into_iter().map(|it| Repeated { is_kept: false, ..it }).collect();
-        let found = self.report_repeated(subject, &found, beside, when);
+        let (_, found) = subject.repeated(planned, true);
+        let found = self.report_repeated(subject, &found, beside, When::Plan);
         if found { Err(Failed) } else { Ok(()) }
     }
 
+    /// Returns the object of an answer without what repeats a write-only value. `before` is the object that is known,
+    /// whose withheld texts stay withheld. Returns true beside it if a repetition is an error.
+    pub(super) fn without_repeated(
+        &self,
+        subject: &Subject,
+        object: &Value,
+        before: &Value,
+        beside: &SideData<'_>,
+        when: When,
+    ) -> (Value, bool) {
+        let is_strict = self.environment.strict_secrets;
+        let object = if is_strict { object.clone() } else { object.still_withheld(before) };
+        let (object, mut found) = subject.repeated(&object, is_strict);
+        if when == When::Refresh {
+            // The whole answer is refused then, so no attribute is kept.
+            let kept = found.iter_mut().filter(|it| it.fate == Fate::Kept);
+            kept.for_each(|it| it.fate = Fate::Discarded);
+        }
+        let withheld = found.iter().filter(|it| it.fate == Fate::Withheld);
+        withheld.for_each(|it| self.warn_of_withheld(subject, &it.path, before));
+        found.retain(|it| it.fate != Fate::Withheld);
+        (object, self.report_repeated(subject, &found, beside, when))
+    }
+
+    /// Warns that an attribute is withheld, once for each attribute of a type. An attribute that was withheld before
+    /// causes no warning.
+    fn warn_of_withheld(&self, subject: &Subject, path: &Path, before: &Value) {
+        if path.apply(before).is_some_and(|it| it.has_withheld()) {
+            return;
+        }
+        let names = path.steps().iter().filter(|it| matches!(it, Step::Attr(_)));
+        let attribute: Path = names.cloned().collect();
+        let detail = format!(
+            "Provider {} returned the value of a write-only attribute in the attribute {attribute} of {}. Mayfly \
+             withholds it: the state has the text {WITHHELD:?} in its place, and an expression that reads it is an \
+             error. Use the source of the value there instead. This is a defect of the provider; with \
+             -strict-secrets it is an error. Further objects of this type are not mentioned.",
+            subject.provider.source.for_display(),
+            subject.text,
+        );
+        let key = format!("{}{attribute}", subject.type_name());
+        let warning = Diagnostic::new(Summary::VALUE_WITHHELD, detail);
+        self.report_once(key, warning.with_address(&subject.text));
+    }
+
     /// Reports the places where an answer repeats a write-only value. Returns true if there are any.
-    pub(super) fn report_repeated(
+    fn report_repeated(
         &self,
         subject: &Subject,
         attributes: &[Repeated],
@@ -112,7 +159,7 @@ impl Walk<'_> {
     ) -> bool {
         let mut places: Vec<(String, bool)> = attributes
             .iter()
-            .map(|it| (format!("the attribute {}", it.path), it.is_kept))
+            .map(|it| (format!("the attribute {}", it.path), it.fate == Fate::Kept))
             .collect();
         let identity = beside.identity.map(|it| subject.write_only.trace_in_identity(it));
         if let Some(trace @ (Trace::Part | Trace::Whole)) = identity {

@@ -2,7 +2,7 @@
 
 use provider::{Attribute, Block, NestedBlock, Nesting, Private};
 use state::Attributes;
-use values::{Kind, MarkKind, Path, Step, Type, Value};
+use values::{Kind, MarkKind, Path, Step, Type, Value, ValueMap, WITHHELD};
 
 use crate::redact::{Finder, Trace};
 
@@ -51,19 +51,21 @@ impl WriteOnlyTexts {
         traces.max().unwrap_or(Trace::None)
     }
 
-    /// Returns the object with null for every attribute that repeats a secret and need not be kept, and all
-    /// attributes that repeat a secret.
+    /// Returns the object without the texts that repeat a secret, and all attributes with such a text: an attribute
+    /// that identifies the object is null, or kept; in others, the texts are withheld. With `is_strict`, they are
+    /// null too.
     pub(super) fn taken_out(
         &self,
         object: &Value,
         block: &Block,
         identity: Option<&Block>,
+        is_strict: bool,
     ) -> (Value, Vec<Repeated>) {
         if self.0.is_empty() {
             return (object.clone(), Vec::new());
         }
-        let mut repeats =
-            Repeats { finder: &self.0, identity, path: Path::root(), found: Vec::new() };
+        let (path, found) = (Path::root(), Vec::new());
+        let mut repeats = Repeats { finder: &self.0, identity, is_strict, path, found };
         let without = repeats.block(object, block);
         if repeats.found.is_empty() {
             return (object.clone(), Vec::new());
@@ -129,6 +131,36 @@ fn trace_typed(finder: &Finder, value: &Value, ty: &Type) -> Trace {
     parts.max().unwrap_or(Trace::None).max(own)
 }
 
+/// Replaces every text and key that repeats a text of the finder. The names in the type are no keys.
+fn withheld(finder: &Finder, value: &Value, ty: &Type) -> Value {
+    let is_found = |text: &str| finder.trace(text) != Trace::None;
+    let part = |name: &str, part: &Value| match ty {
+        Type::Object(known) => withheld(finder, part, known.get(name).unwrap_or(&Type::Dynamic)),
+        Type::Map(element) => withheld(finder, part, element),
+        _ => withheld(finder, part, &Type::Dynamic),
+    };
+    match value.kind() {
+        Kind::String(text) if is_found(text) => Value::string(WITHHELD),
+        Kind::Map(entries) | Kind::Object(entries) => {
+            let is_name = |key: &str| matches!(ty, Type::Object(it) if it.get(key).is_some());
+            let kept = entries.iter().map(|(key, value)| {
+                let is_secret = !is_name(key) && is_found(key);
+                let kept = if is_secret { WITHHELD.into() } else { key.clone() };
+                (kept, part(key, value))
+            });
+            let kept: ValueMap = kept.collect();
+            match value.ty() {
+                Type::Map(element) => Value::map(Type::clone(&element), kept),
+                _ => Value::object(kept),
+            }
+        }
+        _ => {
+            let element = ty.element().unwrap_or(&Type::Dynamic);
+            value.map_parts(|_, it| withheld(finder, it, element))
+        }
+    }
+}
+
 fn is_stored(finder: &Finder, stored: &Attributes) -> bool {
     match stored {
         Attributes::Json(text) => finder.finds(text),
@@ -136,10 +168,11 @@ fn is_stored(finder: &Finder, stored: &Attributes) -> bool {
     }
 }
 
-/// Replaces attributes that repeat a secret with null.
+/// Takes the texts that repeat a secret out of attributes.
 struct Repeats<'c> {
     finder: &'c Finder,
     identity: Option<&'c Block>,
+    is_strict: bool,
     path: Path,
     found: Vec<Repeated>,
 }
@@ -147,8 +180,18 @@ struct Repeats<'c> {
 /// An attribute that repeats a secret.
 pub(super) struct Repeated {
     pub(super) path: Path,
-    /// True if the attribute is kept nevertheless, because the object would be lost without it.
-    pub(super) is_kept: bool,
+    pub(super) fate: Fate,
+}
+
+/// The fate of an attribute that repeats a secret.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fate {
+    /// The texts that repeat the secret are replaced by [`values::WITHHELD`].
+    Withheld,
+    /// The attribute becomes null.
+    Discarded,
+    /// The attribute is kept, because the object would be lost without it.
+    Kept,
 }
 
 impl Repeats<'_> {
@@ -175,9 +218,18 @@ impl Repeats<'_> {
         if trace == Trace::None {
             return value.clone();
         }
-        let is_kept = trace == Trace::Part && self.identifies(name);
-        self.found.push(Repeated { path: self.path.clone(), is_kept });
-        if is_kept { value.clone() } else { Value::null(ty) }
+        let fate = match (trace, self.identifies(name)) {
+            (Trace::Part, true) => Fate::Kept,
+            (_, true) => Fate::Discarded,
+            _ if self.is_strict => Fate::Discarded,
+            _ => Fate::Withheld,
+        };
+        self.found.push(Repeated { path: self.path.clone(), fate });
+        match fate {
+            Fate::Withheld => withheld(self.finder, value, &ty),
+            Fate::Discarded => Value::null(ty),
+            Fate::Kept => value.clone(),
+        }
     }
 
     /// Returns true if the attribute at the current path identifies the object.
@@ -273,11 +325,36 @@ mod tests {
     fn check(config: &Value, answer: &str, expected: &[&str]) {
         let (schema, answer) = (schema(), object(answer));
         let write_only = WriteOnlyTexts::of(config, &schema, None);
-        let (without, found) = write_only.taken_out(&answer, &schema, None);
-        let found: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
-        assert_eq!(found, expected, "{answer:?}");
-        assert!(write_only.taken_out(&without, &schema, None).1.is_empty(), "nothing is left");
-        assert_eq!(without == answer, expected.is_empty());
+        for (is_strict, fate) in [(false, Fate::Withheld), (true, Fate::Discarded)] {
+            let (without, found) = write_only.taken_out(&answer, &schema, None, is_strict);
+            assert!(found.iter().all(|it| it.fate == fate));
+            let found: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
+            assert_eq!(found, expected, "{answer:?}");
+            let again = write_only.taken_out(&without, &schema, None, is_strict);
+            assert!(again.1.is_empty(), "nothing is left");
+            assert_eq!(without == answer, expected.is_empty());
+            assert_eq!(has_withheld(&without), !is_strict && !expected.is_empty());
+        }
+    }
+
+    fn has_withheld(value: &Value) -> bool {
+        let mut finder = Finder::default();
+        finder.add(WITHHELD);
+        is_in(&finder, value)
+    }
+
+    #[test]
+    fn only_the_repeating_texts_are_withheld() {
+        let config = object(r#"{"secret_wo": "the canary"}"#);
+        let answer = object(
+            r#"{"any": {"a": "the canary", "b": ["x", "the canary"], "c": {"the canary": 1}}}"#,
+        );
+        let write_only = WriteOnlyTexts::of(&config, &schema(), None);
+        let (without, _) = write_only.taken_out(&answer, &schema(), None, false);
+        let kept = without.get_attr("any").expect("has it");
+        let expected = r#"{"W":1}"#.replace('W', WITHHELD);
+        let expected = format!(r#"{{"a":{WITHHELD:?},"b":["x",{WITHHELD:?}],"c":{expected}}}"#);
+        assert_eq!(json::encode(&kept, &kept.ty()).expect("can be encoded"), expected);
     }
 
     #[test]
@@ -348,14 +425,16 @@ mod tests {
         let write_only = WriteOnlyTexts::of(&config, &schema, None);
         for (text, kept) in [("at:Battery-staple-17", true), ("Battery-staple-17", false)] {
             let answer = object(text, "");
-            let (without, found) = write_only.taken_out(&answer, &schema, Some(&identity));
-            let found: Vec<_> = found.iter().map(|it| (it.path.to_string(), it.is_kept)).collect();
-            let all = [(".id", kept), (".number", kept), (".text", false)];
-            assert_eq!(found, all.map(|(path, is_kept)| (path.to_owned(), is_kept)), "{text}");
-            for (name, is_kept) in [("id", kept), ("number", kept), ("text", false)] {
+            let (without, found) = write_only.taken_out(&answer, &schema, Some(&identity), false);
+            let found: Vec<_> = found.iter().map(|it| (it.path.to_string(), it.fate)).collect();
+            let fate = if kept { Fate::Kept } else { Fate::Discarded };
+            let all = [(".id", fate), (".number", fate), (".text", Fate::Withheld)];
+            assert_eq!(found, all.map(|(path, fate)| (path.to_owned(), fate)), "{text}");
+            for name in ["id", "number"] {
                 let part = without.get_attr(name).expect("has it");
-                assert_eq!(!part.is_null(), is_kept, "{text}: {name}");
+                assert_eq!(!part.is_null(), kept, "{text}: {name}");
             }
+            assert!(without.get_attr("text").is_some_and(|it| it.is_withheld()));
         }
     }
 }

@@ -79,7 +79,26 @@ impl Walk<'_> {
         let (evaluated, parts) = self.calls.functions.parts.gather(decode);
         let value = self.evaluated(evaluated, entry, header.into(), address)?;
         parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
+        self.refuse_withheld(entry, &value, address)?;
         Ok((value, parts))
+    }
+
+    /// Refuses a configuration with a text in place of a withheld value, which a provider would take for the value.
+    fn refuse_withheld(
+        &self,
+        entry: &Entry,
+        value: &Value,
+        address: Option<&str>,
+    ) -> Result<(), Failed> {
+        if !value.has_withheld() {
+            return Ok(());
+        }
+        let detail = "An argument contains a withheld value: a provider repeated a write-only value in the object that \
+                      it comes from, and Mayfly did not store it. Use the source of the value here, or only the parts \
+                      of the object that are not withheld.";
+        let diagnostic = Diagnostic::new(Summary::WITHHELD_VALUE, detail);
+        self.report_at(entry, entry.item.header.into(), address, diagnostic);
+        Err(Failed)
     }
 
     /// Refuses an infinite number. Neither the state nor the plan can hold one; if it were found only when saving,
@@ -218,6 +237,13 @@ impl Walk<'_> {
     /// Reports an error about an object that has no place in the source text.
     pub(crate) fn report_about(&self, address: &str, summary: Summary, detail: String) {
         self.report(Diagnostic::new(summary, detail).with_address(address));
+    }
+
+    /// Reports a diagnostic unless one with the same key was reported.
+    pub(crate) fn report_once(&self, key: String, diagnostic: Diagnostic) {
+        if self.report.is_first(key) {
+            self.report(diagnostic);
+        }
     }
 
     /// Reports an error that only a defect of the provider explains. `what` describes what the provider did,

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
 };
 
 use db::{CheckedObject, Diagnostic, Severity};
@@ -15,6 +15,8 @@ pub(crate) struct Report {
     diagnostics: RefCell<Vec<Diagnostic>>,
     /// Errors of the data sources of `check` blocks that are being read, by address.
     check_faults: RefCell<BTreeMap<String, CheckFaults>>,
+    /// The subjects of diagnostics that are reported once.
+    told: RefCell<BTreeSet<String>>,
     /// The assertions of a test that were evaluated.
     assertions: Cell<usize>,
     counts: Cell<ChangeCounts>,
@@ -42,6 +44,11 @@ impl Report {
 
     pub(crate) fn add(&self, diagnostic: Diagnostic) {
         self.diagnostics.borrow_mut().push(diagnostic);
+    }
+
+    /// Returns true for the first call with a subject: its diagnostic is not reported again.
+    pub(crate) fn is_first(&self, subject: String) -> bool {
+        self.told.borrow_mut().insert(subject)
     }
 
     pub(crate) fn len(&self) -> usize {

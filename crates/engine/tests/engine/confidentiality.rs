@@ -2,7 +2,10 @@
 
 use std::io::Read;
 
-use crate::world::{World, actions, summaries, world};
+use crate::{
+    fake::Shared,
+    world::{World, actions, summaries, world},
+};
 
 /// Returns true if the bytes contain a secret, or if an entry of the bytes as a zip archive does.
 pub(crate) fn finds(bytes: &[u8], secret: &str) -> bool {
@@ -267,6 +270,7 @@ fn secret_in_planned_or_read_object_is_an_error() {
         ("read", "private"),
     ] {
         let mut world = world(TOLD);
+        world.strict_secrets = true;
         world.set("v", "variable-canary-1");
         if call == "read" {
             assert_eq!(summaries(&world.apply()), "");
@@ -291,10 +295,85 @@ fn secret_in_planned_or_read_object_is_an_error() {
     }
 }
 
+const WITHHELD: &str = "warning: Provider repeated a write-only value\n";
+
+/// Lets the provider return the secret in an attribute of every created or read object.
+fn repeat(shared: &mut Shared, place: &'static str) {
+    shared.lies = vec![("apply", place, "variable-canary"), ("read", place, "variable-canary")];
+}
+
+#[test]
+fn repeated_secret_is_withheld_and_the_object_stays_usable() {
+    for place in ["note", "notes"] {
+        let mut world = world(TOLD);
+        world.set("v", "variable-canary");
+        world.with_shared(|it| repeat(it, place));
+        let diagnostics = world.apply();
+        assert_eq!(summaries(&diagnostics), WITHHELD, "{place}");
+        let detail = &diagnostics[0].detail;
+        assert!(detail.contains(&format!("in the attribute .{place} of test_thing.a")), "{detail}");
+        assert!(!finds(&state_text(&world), "variable-canary"), "{place}");
+        assert!(finds(&state_text(&world), values::WITHHELD), "{place}");
+        // The next plans neither warn again nor change anything.
+        for _ in 0..2 {
+            let planned = world.plan();
+            assert_eq!(summaries(&planned.diagnostics), "", "{place}");
+            assert_eq!(actions(&planned.plan), "test_thing.a NoOp\n", "{place}");
+        }
+        // The provider still returns the first secret when the configuration has a second one.
+        world.set("v", "second-canary");
+        assert_eq!(summaries(&world.plan().diagnostics), "", "{place}");
+        assert_eq!(summaries(&world.apply()), "", "{place}");
+        for canary in ["variable-canary", "second-canary"] {
+            assert!(!finds(&state_text(&world), canary), "{place}");
+        }
+    }
+}
+
+#[test]
+fn repeated_secret_of_many_objects_is_one_warning() {
+    let many = TOLD
+        .replace("\"a\" {\n", "\"a\" {\n  count = 3\n")
+        .replace("\"a\"\n", "\"a${count.index}\"\n");
+    let mut world = world(&many);
+    world.set("v", "variable-canary");
+    world.with_shared(|it| repeat(it, "note"));
+    assert_eq!(summaries(&world.apply()), WITHHELD);
+    assert!(!finds(&state_text(&world), "variable-canary"));
+}
+
+#[test]
+fn expression_that_reads_a_withheld_value_is_an_error() {
+    let told = |more: &str| format!("{TOLD}{more}");
+    let mut world = world(TOLD);
+    world.set("v", "variable-canary");
+    world.with_shared(|it| repeat(it, "note"));
+    assert_eq!(summaries(&world.apply()), WITHHELD);
+    for (text, expected) in [
+        ("output \"z\" {\n  value = test_thing.a.note\n}\n", "error: Withheld value\n"),
+        ("output \"z\" {\n  value = \"is ${test_thing.a.note}\"\n}\n", "error: Withheld value\n"),
+        ("output \"z\" {\n  value = try(test_thing.a.note, \"none\")\n}\n", ""),
+        ("output \"z\" {\n  value = test_thing.a\n  sensitive = true\n}\n", ""),
+        ("output \"z\" {\n  value = test_thing.a.name\n}\n", ""),
+        (
+            "resource \"test_thing\" \"b\" {\n  name = jsonencode(test_thing.a)\n}\n",
+            "error: Withheld value\n",
+        ),
+    ] {
+        world.edit("main.tf", &told(text));
+        let planned = world.plan();
+        assert_eq!(summaries(&planned.diagnostics), expected, "{text}");
+        if let Some(found) = planned.diagnostics.first() {
+            assert!(found.location.is_some(), "{text}");
+        }
+    }
+}
+
 #[test]
 fn secret_returned_from_apply_is_not_saved() {
     for place in ["zone", "tags", "private"] {
         let mut world = world(TOLD);
+        world.strict_secrets = true;
         world.set("v", "variable-canary");
         world.with_shared(|it| it.lies = vec![("apply", place, "variable-canary")]);
         let diagnostics = world.apply();
@@ -340,6 +419,7 @@ fn object_with_a_secret_in_its_id_is_saved_as_tainted() {
 fn secret_equal_to_an_address_does_not_hide_the_address() {
     for call in ["plan", "apply"] {
         let mut world = world(TOLD);
+        world.strict_secrets = true;
         world.set("v", "test_thing.a");
         world.with_shared(|it| it.lies = vec![(call, "zone", "test_thing.a")]);
         let diagnostics = world.apply();

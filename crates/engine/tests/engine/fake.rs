@@ -7,7 +7,7 @@ use std::{
 };
 
 use provider::*;
-use values::{Path, Step, Str, Type, Value};
+use values::{Path, Step, Str, Type, Value, ValueMap};
 
 /// The state that all processes of the fake provider share.
 #[derive(Default)]
@@ -104,7 +104,7 @@ impl Fake {
                 continue;
             }
             let value = match name {
-                "tags" => Value::map(
+                "tags" | "notes" => Value::map(
                     Type::String,
                     [(text.into(), Value::from("v"))].into_iter().collect(),
                 ),
@@ -113,6 +113,17 @@ impl Fake {
             object = object.with_part(&Step::Attr(name.into()), |_| value.clone());
         }
         (object, private)
+    }
+
+    /// Plans the computed attributes as unknown that an apply will lie about.
+    fn plan_lies(&self, planned: &mut ValueMap) {
+        let lies = self.shared.lock().expect("not poisoned").lies.clone();
+        let computed = [("note", Type::String), ("notes", Type::map(Type::String))];
+        for (name, ty) in computed {
+            if lies.iter().any(|it| it.0 == "apply" && it.1 == name) {
+                planned.insert(Str::from(name), Value::unknown(ty));
+            }
+        }
     }
 
     fn renew_at(&self) -> Option<SystemTime> {
@@ -146,6 +157,8 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         ("size", Attribute::optional_computed(Type::Number)),
         ("tags", Attribute::optional(Type::map(Type::String))),
         ("password", Attribute { sensitive: true, ..Attribute::optional(Type::String) }),
+        ("note", Attribute::computed(Type::String)),
+        ("notes", Attribute::computed(Type::map(Type::String))),
         ("secret_wo", write_only(Type::String)),
         ("secret_wo_version", Attribute::optional(Type::Number)),
     ]);
@@ -193,6 +206,8 @@ fn imported_object(id: &str) -> Value {
         ("size", Value::int(1)),
         ("tags", null(Type::map(Type::String))),
         ("password", text((name == "secret").then_some("hunter2hunter2"))),
+        ("note", null(Type::String)),
+        ("notes", null(Type::map(Type::String))),
         ("secret_wo", null(Type::String)),
         ("secret_wo_version", null(Type::Number)),
     ])
@@ -349,6 +364,9 @@ impl Provider for Fake {
                 planned.insert(Str::from("size"), size);
             }
             planned.insert(Str::from("secret_wo"), Value::null(Type::String));
+            if prior.is_null() {
+                self.plan_lies(&mut planned);
+            }
             let planned = Value::object(planned);
             let (planned, private) = self.twisted("plan", planned, answer.planned_private);
             (answer.planned_state, answer.planned_private) = (Some(planned), private);

@@ -41,6 +41,7 @@ pub(crate) struct World {
     pub(crate) parallelism: usize,
     pub(crate) cancel: CancelToken,
     pub(crate) redactor: Redactor,
+    pub(crate) strict_secrets: bool,
     pub(crate) events: Arc<Mutex<Vec<Event>>>,
     /// The output of commands.
     pub(crate) prints: &'static str,
@@ -118,6 +119,7 @@ pub(crate) fn world(fixture: &str) -> World {
         parallelism: 10,
         cancel: CancelToken::new(),
         redactor: Redactor::new(),
+        strict_secrets: false,
         events: Arc::default(),
         prints: "",
         fails: false,
@@ -357,6 +359,7 @@ impl World {
                 cancel: self.cancel.clone(),
             }),
             redactor: self.redactor.clone(),
+            strict_secrets: self.strict_secrets,
             cancel: self.cancel.clone(),
         }
     }

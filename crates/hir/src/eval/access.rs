@@ -113,10 +113,11 @@ impl Evaluation<'_> {
         let name = normalized(name);
         // Look up a known attribute directly, because computing the type of the whole object is expensive.
         if let Some(found) = value.as_map().and_then(|entries| entries.get(&*name)) {
-            return found.with_marks(&rules::result_marks(RuleId::Attribute, [value]));
+            let found = found.with_marks(&rules::result_marks(RuleId::Attribute, [value]));
+            return self.readable(at, found);
         }
         match ops::attribute(value, &name) {
-            Ok(found) => found,
+            Ok(found) => self.readable(at, found),
             Err(error) => self.op_failed(at, error, value.marks()),
         }
     }
@@ -124,14 +125,27 @@ impl Evaluation<'_> {
     /// Evaluates `collection[key]`.
     fn element_of(&mut self, at: ExprId, collection: &Value, key: &Value) -> Value {
         if let Some(found) = known_element(collection, key) {
-            return found;
+            return self.readable(at, found);
         }
         match ops::index(collection, key) {
-            Ok(found) if key.is_known() => found,
+            Ok(found) if key.is_known() => self.readable(at, found),
             // The key is unknown, so the result may be any element and carries the marks of all.
             Ok(found) => found.with_marks(&collection.deep_marks()),
             Err(error) => self.op_failed(at, error, &collection.marks().union(&key.deep_marks())),
         }
+    }
+
+    /// Refuses a withheld value. A value that only contains one can be passed on.
+    fn readable(&mut self, at: ExprId, value: Value) -> Value {
+        if !value.is_withheld() {
+            return value;
+        }
+        let detail = "The provider of this object repeated a write-only value here, and Mayfly did not store it. Use \
+                      the source of the value instead, such as the variable or the ephemeral resource that the \
+                      write-only attribute gets it from."
+            .to_owned();
+        let fault = Fault { at, summary: Summary::WITHHELD_VALUE, detail };
+        self.fail(fault, value.marks())
     }
 
     pub(super) fn op_failed(&mut self, at: ExprId, error: OpError, read: &Marks) -> Value {

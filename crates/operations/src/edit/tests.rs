@@ -94,6 +94,7 @@ impl Root {
             system: system.with_variables(Variables::Fixed(Arc::new(BTreeMap::new()))),
             directory: Some(path),
             runtime: Arc::new(runtime.expect("can be made")),
+            strict_secrets: false,
             cancel: CancelToken::new(),
             processes: Processes::default(),
             executable: Ok(PathBuf::from("/no/such/executable")),

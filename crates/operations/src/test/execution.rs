@@ -345,6 +345,7 @@ impl<'a> FileRun<'a> {
             events,
             journal: Arc::new(NoJournal),
             redactor: self.redactor.clone(),
+            strict_secrets: session.is_strict_about_secrets(),
             cancel: self.interrupts.operations.clone(),
         }
     }

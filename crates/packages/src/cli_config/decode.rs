@@ -15,6 +15,7 @@ use crate::sources::without_secrets;
 pub(super) const ONE_INSTALLATION: &str =
     "No more than one provider_installation block may be specified";
 pub(super) const ONE_HELPER: &str = "No more than one credentials_helper block may be specified";
+const STRICT_SECRETS: &str = "The setting strict_secrets must be true or false";
 const METHOD: &str = "Invalid provider_installation method block";
 
 /// Decodes all known settings. Unknown settings at the top level are ignored, as OpenTofu does; every other
@@ -41,6 +42,10 @@ pub(super) fn decode(
             "plugin_cache_may_break_dependency_lock_file" => {
                 config.cache_may_break_locks = item.value == Literal::Bool(true);
             }
+            "strict_secrets" => match item.value {
+                Literal::Bool(is_strict) => config.strict_secrets = is_strict,
+                _ => problems.push(ConfigProblem::error(STRICT_SECRETS, "")),
+            },
             "credentials" => credentials(item, &mut config.credentials, problems),
             "credentials_helper" if config.credentials_helper.is_some() => {
                 problems.push(ConfigProblem::error(ONE_HELPER, ""));

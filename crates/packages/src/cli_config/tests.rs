@@ -49,6 +49,19 @@ fn complete_cli_configuration_is_parsed() {
     assert_eq!(config.dev_overrides[&source("hashicorp/null")], Path::new("/src/null"));
 }
 
+#[test]
+fn strict_secrets_is_a_switch() {
+    for (text, is_strict) in
+        [("", false), ("strict_secrets = true", true), ("strict_secrets = false", false)]
+    {
+        let (config, problems) = parse(text);
+        assert_eq!((config.strict_secrets, problems.len()), (is_strict, 0), "{text}");
+    }
+    let (config, problems) = parse("strict_secrets = \"yes\"");
+    assert!(!config.strict_secrets);
+    assert_eq!(problems[0].summary, "The setting strict_secrets must be true or false");
+}
+
 /// The forms that OpenTofu accepts, and plain objects, which it reads as labels and then refuses.
 #[test]
 fn cli_configuration_may_be_json_under_any_name() {

@@ -7,6 +7,7 @@
 //! | `/ret-string`, `/ret-url`, `/template`, `/empty`, `/build-id`, `/bar/ID` | answers of unusual forms |
 //! | `/demand/NAME` | echoes the body if the header and the query parameter `type` are `NAME`; `GET`: the last body |
 //! | `/lease`, `/updateLease`, `/unlease` | a lease that expires after a second |
+//! | `/echoing/NAME` | as `/store`, but `GET` has the object a second time, under `copy` |
 //! | `/credentials` | a user and a password |
 //! | `/lro/NAME`, `/lro-status/NAME` | long operations: creation with a status URL, deletion that is pending |
 //! | `/token/{header,params}` | tokens of OAuth 2.0 for a client that is registered at this place; `?form`: as a form |

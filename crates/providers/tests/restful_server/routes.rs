@@ -78,6 +78,15 @@ pub(super) fn answer(request: &Received, state: &mut State) -> Answer {
         ["lease" | "updateLease" | "unlease"] => {
             with_headers(200, &[("expiry", "1")], br#"{"foo":"bar"}"#.to_vec())
         }
+        ["echoing", _] if request.head.method == Method::GET => match state.objects.get(path) {
+            Some(Value::Object(object)) => {
+                let mut echo = object.clone();
+                echo.insert("copy".to_owned(), Value::Object(object.clone()));
+                json(200, &Value::Object(echo))
+            }
+            _ => plain(404, ""),
+        },
+        ["echoing", _] => store(request, state, path),
         ["credentials"] => {
             json(200, &json!({ "username": "app", "password": "correct-horse-battery" }))
         }

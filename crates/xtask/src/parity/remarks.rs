@@ -33,6 +33,7 @@ pub(super) const REMARKS: &[Remark] = &[
     on(&["push"], &["*"], "only says that the command is no longer supported"),
     on(&["env", "workspace"], &["*"], "without a further word, the command only shows its help"),
     on(&["*"], &["retry-uncertain"], "creates an object again whose creation was never confirmed"),
+    on(&["*"], &["strict-secrets"], "makes a write-only value in an ordinary attribute an error"),
     on(&["test"], &["junit-xml"], "a report in the JUnit format, as Terraform writes it"),
     on(&["test"], &["parallelism"], "limits the calls of providers"),
     on(

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Acceptance, with_each_program};
+use crate::tofu::Program;
 
 const POST: &str = "restful_resource.post";
 const SECRET: &str = "canary-7f31-c09d";
@@ -162,4 +163,80 @@ fn unknown_value_of_the_plan_is_sent() {
         assert_eq!(secret_of(it), "bar");
         assert_eq!(it.attribute(POST, "output"), json!({ "foo": "foo", "id": 1 }));
     });
+}
+
+/// An object whose API returns it a second time under another name.
+fn echoed(more: &str) -> String {
+    format!(
+        r#"
+variable "v" {{
+  type      = string
+  ephemeral = true
+}}
+resource "restful_resource" "post" {{
+  path           = "/echoing/a"
+  create_method  = "PUT"
+  body           = {{ foo = "foo" }}
+  ephemeral_body = {{ secret = var.v }}
+}}
+{more}"#
+    )
+}
+
+#[test]
+fn secret_under_another_name_is_withheld() {
+    let it = Acceptance::new(Program::Mayfly);
+    let run =
+        |arguments: &[&str], secret: &str| it.run(arguments).arg(format!("-var=v={secret}")).end();
+    it.write(&echoed(""));
+    it.initialize();
+    let ended = run(&["apply", "-auto-approve"], SECRET).exits(0);
+    ended.shows(&[
+        "Provider repeated a write-only value",
+        "attribute .output of restful_resource.post",
+    ]);
+    let withheld = "(withheld: the provider repeated a write-only value here)";
+    let output = json!({ "foo": "foo", "copy": { "foo": "foo", "secret": withheld } });
+    assert_eq!(it.attribute(POST, "output"), output);
+    run(&["plan", "-detailed-exitcode"], SECRET).exits(0).lacks(&["Warning: Provider repeated"]);
+    // The API still has the first secret when the plan has the second one.
+    run(&["apply", "-auto-approve"], "canary-second")
+        .exits(0)
+        .lacks(&["Warning: Provider repeated"]);
+    assert_eq!(it.attribute(POST, "output"), output);
+    for canary in [SECRET, "canary-second"] {
+        it.assert_unwritten(canary);
+    }
+    it.write(&echoed("output \"o\" {\n  value = restful_resource.post.output.copy.secret\n}\n"));
+    let ended = run(&["plan"], "canary-second").exits(1);
+    ended.shows(&[
+        "Error: Withheld value",
+        "main.tf line ",
+        "restful_resource.post.output.copy.secret",
+    ]);
+    it.write(&echoed(""));
+    run(&["destroy", "-auto-approve"], "canary-second").exits(0);
+
+    let ended = run(&["apply", "-auto-approve", "-strict-secrets"], SECRET).exits(1);
+    ended.shows(&["Error: Provider returned a secret"]);
+    it.bench.write("strict.rc", "strict_secrets = true\n");
+    let strict = it.run(&["plan", &format!("-var=v={SECRET}")]);
+    let strict = strict.env("TF_CLI_CONFIG_FILE", it.bench.path("strict.rc"));
+    strict.fails().shows(&["Error: Provider returned a secret"]);
+    it.assert_unwritten(SECRET);
+}
+
+#[test]
+fn imported_object_is_stored_without_its_secret() {
+    let it = Acceptance::new(Program::Mayfly);
+    it.write(&echoed(""));
+    it.initialize();
+    let run = |arguments: &[&str]| it.run(arguments).arg(format!("-var=v={SECRET}")).end();
+    run(&["apply", "-auto-approve"]).exits(0);
+    it.run(&["state", "rm", POST]).succeeds();
+    let id = r#"{"id":"/echoing/a","path":"/echoing/a","body":{"foo":null}}"#;
+    it.write(&echoed(&format!("import {{\n  to = {POST}\n  id = {id:?}\n}}\n")));
+    run(&["apply", "-auto-approve"]).exits(0).shows(&["1 imported"]);
+    it.assert_unwritten(SECRET);
+    run(&["plan", "-detailed-exitcode"]).exits(0);
 }

@@ -261,7 +261,9 @@ macro_rules! language {
             SENSITIVE_VERSION_CONSTRAINT Error "Invalid version constraint";
         TempLeft "temp-left": TEMP_LEFT Warning "Temporary files were left behind";
         TempRestore "temp-restore": TEMP_RESTORE Error "Failed to restore temporary files";
+        ValueWithheld "value-withheld": VALUE_WITHHELD Warning "Provider repeated a write-only value";
         VariableNotEphemeral "variable-not-ephemeral": VARIABLE_NOT_EPHEMERAL Error "Invalid usage of ephemeral value";
+        WithheldValue "withheld-value": WITHHELD_VALUE Error "Withheld value";
         WriteOnlyInSet "write-only-in-set":
             UNSUPPORTED_WRITE_ONLY Error "Unsupported write-only attribute",
             WRITE_ONLY_IN_SET Error "Write-only attribute in a set";
