@@ -287,6 +287,14 @@ pub(crate) fn bundled_hint(
         it.source.type_name == source.type_name || it.source.namespace == source.namespace
     };
     let near = sources.bundled.iter().find(is_near)?;
+    if near.source.type_name == source.type_name {
+        let (old, new) = (source.for_display(), near.source.for_display());
+        return Some(format!(
+            "Did you mean {new}, which is bundled with Mayfly? Write source = \"{new}\" in a \
+             required_providers block. If only the state has objects of the old provider, run \
+             \"mayfly state replace-provider {old} {new}\""
+        ));
+    }
     Some(format!(
         "Did you mean {}, which is bundled with Mayfly? Write source = \"{}\" in a required_providers block",
         near.source.for_display(),

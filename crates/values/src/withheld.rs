@@ -25,7 +25,8 @@ impl Value {
     }
 
     /// Returns this value with every string withheld that is withheld in `before`, the value at the same place, and
-    /// every key that is new where a key was withheld. A provider may return there an older secret, which is known no longer.
+    /// every key that is new where a key was withheld. A provider may return there an older secret, which is known no
+    /// longer.
     #[must_use]
     pub fn still_withheld(&self, before: &Value) -> Value {
         match (self.kind(), before.kind()) {

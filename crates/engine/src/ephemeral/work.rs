@@ -38,9 +38,11 @@ use crate::{
     walk::{context::Walk, instances::Each, scope::EngineScope},
 };
 
-/// The minimum time between two renewals, so that a `RenewAt` in the past does not cause an endless loop of
-/// renewals.
+/// The minimum time between two renewals if `RenewAt` has passed already, so that the renewals are no endless loop.
 const LEAST_RENEW_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The minimum time between two renewals whose `RenewAt` is in the future. Leases of a second are renewed in time.
+const LEAST_DUE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The time limit of a renewal. A resource that is not renewed by then counts as expired.
 const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
@@ -323,7 +325,8 @@ impl Walk<'_> {
                 return;
             };
             let due = renew_at.duration_since(self.now()).unwrap_or_default();
-            let least = LEAST_RENEW_INTERVAL.saturating_sub(it.renewal.last.get().elapsed());
+            let least = if due.is_zero() { LEAST_RENEW_INTERVAL } else { LEAST_DUE_INTERVAL };
+            let least = least.saturating_sub(it.renewal.last.get().elapsed());
             tokio::select! {
                 () = tokio::time::sleep(due.max(least)) => self.renew(&it).await,
                 () = begins => return,

@@ -69,6 +69,7 @@ async fn fetch(session: &Session<'_>, state: &mut Object) -> StepResult {
         parameters: &parameters,
         body: json_of(state, "body")?,
         content_type: DefaultContentType::WithBody,
+        is_operation: false,
     };
     let answer = session.send(outgoing).await?;
     let may_be_absent = state.bool("allow_not_exist") == Some(true);

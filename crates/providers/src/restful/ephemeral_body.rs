@@ -3,14 +3,12 @@
 //!
 //! The rules are those of `docs/restful.md`, "`ephemeral_body`".
 
-use std::collections::BTreeMap;
-
 use values::Value;
 
 use super::{
     document::{
         applied::{Applied, AppliedError, ENTRY, has_changed},
-        overlap::{is_disjoint, nullify, union},
+        overlap::{is_disjoint, union},
         patch::{self, PatchError},
         tree::Tree,
     },
@@ -99,20 +97,28 @@ pub(super) fn merge_patch(
     body: &Tree,
     ephemeral: Option<&Ephemeral>,
 ) -> Result<Tree, PatchError> {
-    let before = match (prior, applied) {
-        (Tree::Object(_), Some(applied)) => union(prior, applied.shape()),
-        (prior, _) => prior.clone(),
-    };
-    // The ephemeral values are sent whether or not they are new, so their old values must differ from all.
-    let before = match (&before, ephemeral) {
-        (Tree::Object(_), Some(ephemeral)) => {
-            let sent = patch::apply(Tree::Object(BTreeMap::new()), ephemeral.tree.clone());
-            union(&before, &nullify(&sent))
-        }
-        _ => before,
-    };
     let after = merge(Some(body.clone()), ephemeral).unwrap_or(Tree::Null);
-    patch::diff(&before, &after)
+    let mut patch = patch::diff(prior, &after)?;
+    for shape in [applied.map(Applied::shape), ephemeral.map(|it| it.applied.shape())] {
+        if let (Tree::Object(_), Some(shape @ Tree::Object(_))) = (&patch, shape) {
+            patch = union(&patch, &forced(shape, Some(&after)));
+        }
+    }
+    Ok(patch)
+}
+
+/// The parts of a document at the leaves of a shape, and null for those that it does not have.
+fn forced(shape: &Tree, document: Option<&Tree>) -> Tree {
+    match (shape, document) {
+        (Tree::Object(shape), None) if !shape.is_empty() => {
+            Tree::Object(shape.iter().map(|(key, it)| (key.clone(), forced(it, None))).collect())
+        }
+        (Tree::Object(shape), Some(Tree::Object(document))) if !shape.is_empty() => {
+            let part = |(key, it): (&String, &Tree)| (key.clone(), forced(it, document.get(key)));
+            Tree::Object(shape.iter().map(part).collect())
+        }
+        (_, document) => document.cloned().unwrap_or(Tree::Null),
+    }
 }
 
 fn check_disjoint(body: Option<&Tree>, ephemeral: &Tree) -> Result<(), Diagnostic> {
@@ -131,7 +137,13 @@ pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
 }
 
 /// Reads the private entry. `None` if no `ephemeral_body` was applied.
+///
+/// # Errors
+/// Returns an error if the private state is damaged: without its shape, secrets could get into `output`.
 pub(super) fn applied(private: &PrivateState) -> Result<Option<Applied>, Diagnostic> {
+    if private.is_damaged() {
+        return Err(broken(&AppliedError::Damaged));
+    }
     private.entry(ENTRY).map(Applied::from_entry).transpose().map_err(|it| broken(&it))
 }
 
@@ -146,4 +158,59 @@ pub(super) fn remember(private: &mut PrivateState, applied: Option<&Applied>) {
 /// Returns true if a configuration has another `ephemeral_body` than the last request, or may have.
 pub(super) fn changed(config: &Value, private: &PrivateState) -> Result<bool, Diagnostic> {
     has_changed(config, applied(private)?.as_ref()).map_err(|it| broken(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(text: &str) -> Tree {
+        Tree::parse(text.as_bytes()).unwrap_or_else(|it| panic!("{text}: {it}"))
+    }
+
+    fn ephemeral(json: &str) -> Ephemeral {
+        let applied = Applied::of(json).unwrap_or_else(|it| panic!("{it}"));
+        Ephemeral { tree: tree(json), applied }
+    }
+
+    #[test]
+    fn merge_patch_has_every_ephemeral_part_and_removes_old_ones() {
+        for (prior, before, body, now, expected) in [
+            (r#"{"a":1}"#, None, r#"{"a":1}"#, Some(r#"{"s":"x"}"#), r#"{"s":"x"}"#),
+            (
+                r#"{"a":1}"#,
+                Some(r#"{"s":"x"}"#),
+                r#"{"a":2}"#,
+                Some(r#"{"s":"x"}"#),
+                r#"{"a":2,"s":"x"}"#,
+            ),
+            (r#"{"a":1}"#, Some(r#"{"s":"x"}"#), r#"{"a":1}"#, None, r#"{"s":null}"#),
+            (r#"{"a":1}"#, Some(r#"{"s":"x"}"#), r#"{"a":1,"s":null}"#, None, r#"{"s":null}"#),
+            (r#"{"a":1}"#, Some(r#"{"s":"x"}"#), r#"{"a":1,"s":"x"}"#, None, r#"{"s":"x"}"#),
+            (
+                r#"{"m":{"n":1}}"#,
+                Some(r#"{"m":{"k":"x"}}"#),
+                r#"{"m":{"n":1,"k":null}}"#,
+                None,
+                r#"{"m":{"k":null}}"#,
+            ),
+            (r#"{"a":1}"#, Some(r#"{"m":{"k":"x"}}"#), r#"{"a":1}"#, None, r#"{"m":{"k":null}}"#),
+            (r#"{"a":1}"#, None, r#"{"a":1}"#, Some(r#"{"m":{}}"#), r#"{"m":{}}"#),
+            (
+                r#"{"a":1}"#,
+                Some(r#"{"s":"x"}"#),
+                r#"{"a":1}"#,
+                Some(r#"{"s":null}"#),
+                r#"{"s":null}"#,
+            ),
+            (r#"{"m":{"n":1}}"#, Some(r#"{"m":{"k":"x"}}"#), "{}", None, r#"{"m":null}"#),
+            ("[{}]", None, r#"[{"a":1}]"#, None, r#"[{"a":1}]"#),
+        ] {
+            let before = before.map(|it| ephemeral(it).applied);
+            let now = now.map(ephemeral);
+            let patch = merge_patch(&tree(prior), before.as_ref(), &tree(body), now.as_ref());
+            let patch = patch.map(|it| it.text());
+            assert_eq!(patch.as_deref(), Ok(expected), "{prior} {body}");
+        }
+    }
 }

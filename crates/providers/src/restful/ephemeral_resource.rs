@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use values::{Path, Value};
 
 use super::{
+    document::tree::Tree,
     expiry::{Expiry, is_duration, is_kind},
     expression::locator::Locator,
     operation::method_named,
@@ -92,7 +93,14 @@ impl EphemeralResource<Client> for EphemeralCall {
         client: &'a Client,
         opening: &'a mut Opening,
     ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move { open(&client.session(&opening.stop).await?, opening).await })
+        Box::pin(async move {
+            let mut session = client.session(&opening.stop).await?;
+            let body = json_of(&opening.result, "body")?.unwrap_or_default();
+            if let Ok(body) = Tree::parse(body.as_bytes()) {
+                session.hidden.add_body(&body);
+            }
+            open(&session, opening).await
+        })
     }
 
     fn renew<'a>(
@@ -156,7 +164,8 @@ struct IsExpiryType;
 impl Validator for IsExpiryType {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         if value.as_str().is_some_and(|it| !is_kind(it)) {
-            let detail = format!("{path} must be duration, time, or time. with a layout of Go.");
+            let detail =
+                "It must be duration, time, or time. with a layout of Go, such as time.2006-01-02.";
             diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
         }
     }
@@ -177,7 +186,7 @@ struct IsDuration;
 impl Validator for IsDuration {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         if value.as_str().is_some_and(|it| !is_duration(it)) {
-            let detail = format!("{path} must be a duration such as 0.5s or 1m30s.");
+            let detail = "It must be a duration such as 0.5s or 1m30s.";
             diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
         }
     }
@@ -194,6 +203,7 @@ async fn open(session: &Session<'_>, opening: &mut Opening) -> StepResult {
         parameters: &parameters,
         body: json_of(&config, "body")?,
         content_type: DefaultContentType::Always,
+        is_operation: true,
     };
     let answer = session.send(outgoing).await?;
     let answer = session.accepted("Open", answer)?;
@@ -287,7 +297,10 @@ impl Call {
         Ok(())
     }
 
+    /// Makes the call. No error quotes its answer, which may have the secrets of the opening.
     async fn make(&self, session: &Session<'_>, name: &str) -> Result<Answer, Diagnostic> {
+        let mut session = session.clone();
+        session.hidden.add_everything();
         let body = STANDARD.decode(&self.body).ok().and_then(|it| String::from_utf8(it).ok());
         let outgoing = Outgoing {
             name,
@@ -296,6 +309,7 @@ impl Call {
             parameters: &Parameters { query: self.query.clone(), headers: self.header.clone() },
             body: body.filter(|it| !it.is_empty()),
             content_type: DefaultContentType::Always,
+            is_operation: true,
         };
         let answer = session.send(outgoing).await?;
         session.accepted(name, answer)

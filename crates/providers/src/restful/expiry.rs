@@ -1,6 +1,6 @@
 //! The expiry of an ephemeral resource: from the text that the API gives to the time of the next renewal.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use jiff::{Timestamp, civil::DateTime, fmt::strtime::BrokenDownTime, tz::TimeZone};
 use serde::{Deserialize, Serialize};
@@ -59,8 +59,14 @@ impl Expiry {
         let end = match self.kind.as_str() {
             "duration" => {
                 let length = values::functions::duration(&format!("{}{}", text.trim(), self.unit));
-                let unread = || unusable("expiry_unit", "the expiry is no duration with this unit");
-                now + length.ok_or_else(unread)?
+                let unread = || match self.unit.is_empty() {
+                    true => unusable(
+                        "expiry_locator",
+                        "the expiry is no duration; if it is a number, set `expiry_unit`, for example to \"s\"",
+                    ),
+                    false => unusable("expiry_unit", "the expiry is no number with this unit"),
+                };
+                now.checked_add(length.ok_or_else(unread)?).unwrap_or_else(latest)
             }
             kind => {
                 let layout = kind.strip_prefix("time.");
@@ -84,21 +90,33 @@ pub(super) fn is_duration(text: &str) -> bool {
     values::functions::duration(text).is_some()
 }
 
-/// Parses a time: of RFC 3339, or of a layout in Go's notation. A time without a zone is in UTC.
+/// Parses a time: of RFC 3339, or of a layout in Go's notation. A time without a zone is in UTC. A time that the clock
+/// cannot express, such as the end of the year 9999, is the latest one.
 fn parse_time(text: &str, layout: Option<&str>) -> Option<SystemTime> {
     let Some(layout) = layout else {
-        return text.parse::<Timestamp>().ok().map(SystemTime::from);
+        let local = || text.get(..19)?.parse::<DateTime>().ok();
+        return match text.parse::<Timestamp>() {
+            Ok(time) => Some(time.into()),
+            Err(_) => local().filter(|it| it.year() == DateTime::MAX.year()).map(|_| latest()),
+        };
     };
-    let parsed = BrokenDownTime::parse(strftime(layout)?, text).ok()?;
+    // Go's `Z07:00` is `Z` for UTC, else an offset.
+    let layouts = [strftime(layout)?, strftime(&layout.replace("Z07:00", "Z"))?];
+    let parsed = layouts.iter().find_map(|it| BrokenDownTime::parse(it, text).ok())?;
     if let Ok(zoned) = parsed.to_timestamp() {
         return Some(zoned.into());
     }
     let local: DateTime = parsed.to_datetime().ok()?;
-    Some(TimeZone::UTC.to_timestamp(local).ok()?.into())
+    Some(TimeZone::UTC.to_timestamp(local).map_or_else(|_| latest(), SystemTime::from))
+}
+
+/// The latest time that the protocol can express: the end of the year 9998 in UTC.
+fn latest() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(253_370_764_799)
 }
 
 /// The elements of Go's layouts with their equivalents. A longer element stands before its beginning.
-const ELEMENTS: [(&str, &str); 24] = [
+const ELEMENTS: [(&str, &str); 30] = [
     ("Z07:00", "%:z"),
     ("Z0700", "%z"),
     ("-07:00", "%:z"),
@@ -122,7 +140,13 @@ const ELEMENTS: [(&str, &str); 24] = [
     ("05", "%S"),
     ("06", "%y"),
     ("15", "%H"),
+    ("_2", "%e"),
     ("PM", "%p"),
+    ("pm", "%P"),
+    ("1", "%-m"),
+    ("2", "%-d"),
+    ("3", "%-I"),
+    ("4", "%-M"),
 ];
 
 /// Converts a layout to the notation of `strftime`. `None` if the layout has no element, so that it would accept only
@@ -172,6 +196,12 @@ mod tests {
                 Some(1_795_687_200),
             ),
             ("26/11/26 10:00 AM", Some("02/01/06 03:04 PM"), Some(1_795_687_200)),
+            ("2026-11-26T10:00:00Z", Some("2006-01-02T15:04:05Z07:00"), Some(1_795_687_200)),
+            ("2026-11-26T11:00:00+01:00", Some("2006-01-02T15:04:05Z07:00"), Some(1_795_687_200)),
+            ("11/26/2026 10:00AM", Some("1/2/2006 3:04PM"), Some(1_795_687_200)),
+            ("Nov 26 10:00:00 2026", Some("Jan _2 15:04:05 2006"), Some(1_795_687_200)),
+            ("Nov  6 10:00:00 2026", Some("Jan _2 15:04:05 2006"), Some(1_793_959_200)),
+            ("9999-12-31T23:59:59Z", None, Some(253_370_764_799)),
             ("tomorrow", Some("2006-01-02"), None),
         ] {
             assert_eq!(parse_time(text, layout).map(seconds), expected, "{text} {layout:?}");

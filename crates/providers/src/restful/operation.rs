@@ -2,6 +2,7 @@
 
 use http_client::Method;
 use provider::BoxFuture;
+use values::{Type, Value};
 
 use super::{
     document::{applied::Applied, tree::Tree},
@@ -67,16 +68,25 @@ impl Resource<Client> for Operation {
         for prechecks in ["precheck", "precheck_delete"] {
             validate_prechecks(config, prechecks, diagnostics);
         }
-        for name in ["delete_path", "delete_body", "precheck_delete", "poll_delete"] {
+        for name in ["delete_path", "precheck_delete", "poll_delete"] {
             requires(config, name, "delete_method", diagnostics);
         }
         ephemeral_body::validate(config, diagnostics);
     }
 
     fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
-        Box::pin(
-            async move { if change.prior.is_null() { Ok(()) } else { plan_ephemeral(change) } },
-        )
+        Box::pin(async move {
+            if change.prior.is_null() {
+                return Ok(());
+            }
+            plan_ephemeral(change)?;
+            let active = output::active(&change.planned);
+            if change.planned.is_unknown(active) && !change.planned.is_absent("id_builder") {
+                // The call is made again, and its answer can have another ID.
+                change.planned.set("id", Value::unknown(Type::String));
+            }
+            Ok(())
+        })
     }
 
     fn create<'a>(
@@ -109,7 +119,11 @@ impl Resource<Client> for Operation {
             match existing.state.string("delete_method") {
                 None => Ok(()),
                 Some(method) => {
-                    undo(&client.session(&existing.stop).await?, &existing.state, &method).await
+                    let mut session = client.session(&existing.stop).await?;
+                    if let Some(applied) = applied(&existing.private)? {
+                        session.hidden.add_shape(applied.shape());
+                    }
+                    undo(&session, &existing.state, &method).await
                 }
             }
         })
@@ -134,7 +148,7 @@ async fn perform(session: &mut Session<'_>, change: &mut Change) -> StepResult {
     let planned = change.planned.clone();
     let bodies = Bodies::of(&planned, &change.config)?;
     if let Some(ephemeral) = &bodies.ephemeral {
-        session.hidden.add_leaves(&ephemeral.tree);
+        session.hidden.add_body(&ephemeral.tree);
     }
     let before = applied(&change.private)?;
     let known = output::document(&change.prior)?;
@@ -156,14 +170,18 @@ async fn perform(session: &mut Session<'_>, change: &mut Change) -> StepResult {
             parameters: &parameters,
             body: bodies.merged().map(|it| it.text()),
             content_type: DefaultContentType::Always,
+            is_operation: true,
         })
         .await?;
     let answer = session.accepted("Operation", answer)?;
     let shape = bodies.applied().map(|it| it.shape());
+    if change.prior.is_null() {
+        change.state = called(&planned);
+        remember(&mut change.private, bodies.applied());
+    }
     let state = performed(&planned, &answer, shape)?;
     if change.prior.is_null() {
         change.state = state.clone();
-        remember(&mut change.private, bodies.applied());
     }
     let id = text(&state, "id");
     // The reference of a first call is its own answer.
@@ -174,6 +192,15 @@ async fn perform(session: &mut Session<'_>, change: &mut Change) -> StepResult {
     remember(&mut change.private, bodies.applied());
     change.state = state;
     Ok(())
+}
+
+/// The state after a call whose answer is not known yet. It is kept if the answer cannot be used, so that the
+/// destruction makes its call.
+fn called(planned: &Object) -> Object {
+    let mut state = planned.clone();
+    state.set("id", planned.attr("path"));
+    output::clear(&mut state);
+    state
 }
 
 /// The state after a call.
@@ -215,6 +242,7 @@ async fn undo(session: &Session<'_>, state: &Object, method: &str) -> StepResult
             parameters: &parameters,
             body: json_of(state, "delete_body")?,
             content_type: DefaultContentType::Always,
+            is_operation: true,
         })
         .await?;
     let answer = session.accepted("Delete: Operation", answer)?;

@@ -4,7 +4,7 @@ use values::{Type, Value};
 
 use super::{
     document::{
-        attributes::Filter,
+        attributes::{Filter, FilterError},
         convert::{from_json_implied, to_json},
         overlap::difference,
         tree::Tree,
@@ -27,6 +27,29 @@ pub(super) fn store(
     let value = kept(state, answer, shape)?;
     place(state, value);
     Ok(())
+}
+
+/// Stores an answer as [`store`] does. If `output_attrs` does not fit it, nothing is stored, and the reason is
+/// returned: a refresh uses the attributes of the state, so an error would also prevent their correction.
+///
+/// # Errors
+/// Returns an error if the answer is not JSON.
+pub(super) fn store_what_fits(
+    state: &mut Object,
+    answer: &[u8],
+    shape: Option<&Tree>,
+) -> Result<Option<Diagnostic>, Diagnostic> {
+    let attribute = values::Path::root().attr("output_attrs");
+    match store(state, answer, shape) {
+        Err(mut misfit) if misfit.path.as_ref() == Some(&attribute) => {
+            misfit.severity = provider::Severity::Warning;
+            misfit.detail =
+                format!("{} `output` is null until the attribute is corrected.", misfit.detail);
+            clear(state);
+            Ok(Some(misfit))
+        }
+        stored => stored.map(|()| None),
+    }
 }
 
 /// Stores that there is no answer.
@@ -56,12 +79,16 @@ pub(super) fn active(state: &Object) -> &'static str {
 fn kept(state: &Object, answer: &[u8], shape: Option<&Tree>) -> Result<Value, Diagnostic> {
     let filter = Filter::parse(state.strings("output_attrs"));
     let filter = filter.map_err(|it| unusable("output_attrs", &it.to_string()))?;
+    let unread = |it: &dyn std::fmt::Display| {
+        let detail = format!("The answer of the API is not used: {it}.");
+        Diagnostic::error("Answer Cannot Be Stored", detail)
+    };
     let text = match answer.is_empty() {
         true => String::new(),
-        false => filter.apply(answer).map_err(|it| unusable("output_attrs", &it.to_string()))?,
-    };
-    let unread = |it: &dyn std::fmt::Display| {
-        Diagnostic::error("Answer Cannot Be Stored", super::session::sentence(&it.to_string()))
+        false => filter.apply(answer).map_err(|it| match it {
+            FilterError::Json(it) => unread(&it),
+            it => unusable("output_attrs", &it.to_string()),
+        })?,
     };
     let text = match (shape, text.is_empty()) {
         (Some(shape), false) => {

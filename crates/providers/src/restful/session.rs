@@ -56,11 +56,12 @@ impl Client {
 }
 
 /// The context of one call of the core.
+#[derive(Clone)]
 pub(super) struct Session<'c> {
     pub(super) client: &'c RestClient,
     pub(super) settings: &'c Settings,
     pub(super) stop: Stop,
-    /// The texts that error messages must not repeat from an answer.
+    /// The parts of an answer that error messages must not repeat.
     pub(super) hidden: Hidden,
 }
 
@@ -81,9 +82,17 @@ pub(super) struct Outgoing<'a> {
     /// The JSON text. `None` sends no body.
     pub(super) body: Option<String>,
     pub(super) content_type: DefaultContentType,
+    /// True if the body is sent as a form with the Content-Type of forms.
+    pub(super) is_operation: bool,
 }
 
-impl Session<'_> {
+impl<'c> Session<'c> {
+    /// The session for the read after a change. A request to stop that came during the change does not end it, because
+    /// its outcome would be unknown.
+    pub(super) fn finishing(&self) -> Session<'c> {
+        Session { stop: self.stop.further(), ..self.clone() }
+    }
+
     /// The parameters of an operation on an object: those of `create_query` replace those of `query`, which replace
     /// those of the provider. With a document, the innermost ones can have expressions.
     pub(super) fn parameters(
@@ -107,13 +116,12 @@ impl Session<'_> {
     pub(super) async fn send(&self, outgoing: Outgoing<'_>) -> Result<Answer, Diagnostic> {
         let body = outgoing.body.map(Bytes::from);
         let Parameters { query, headers } = outgoing.parameters.clone();
-        let body = match outgoing.content_type {
-            DefaultContentType::Always => {
-                body.map(|it| operation_body(&headers, it))
-                    .transpose()
-                    .map_err(|error| failed(outgoing.name, &error.to_string()))?
+        let body = match (body, outgoing.is_operation) {
+            (Some(body), true) => {
+                let encoded = operation_body(&headers, body);
+                Some(encoded.map_err(|error| failed(outgoing.name, &error.to_string()))?)
             }
-            DefaultContentType::WithBody | DefaultContentType::Never => body,
+            (body, _) => body,
         };
         let call = Call {
             method: outgoing.method,
@@ -124,7 +132,10 @@ impl Session<'_> {
             content_type: outgoing.content_type,
         };
         let answer = self.client.send(&call, &mut self.stop.clone()).await;
-        answer.map_err(|error| failed(outgoing.name, &error.to_string()))
+        answer.map_err(|error| match error.may_have_taken_effect() && !call.method.is_safe() {
+            true => unanswered(outgoing.name, &error.to_string()),
+            false => failed(outgoing.name, &error.to_string()),
+        })
     }
 
     /// Returns an answer whose status is success.
@@ -144,8 +155,9 @@ impl Session<'_> {
     /// The beginning of an answer, without the secrets that are known.
     pub(super) fn excerpt(&self, answer: &Answer) -> String {
         match answer.excerpt(&self.hidden) {
-            it if it.is_empty() => "The answer has no body.".to_owned(),
-            it => it,
+            None => "The answer is not shown, because it may have a secret.".to_owned(),
+            Some(it) if it.is_empty() => "The answer has no body.".to_owned(),
+            Some(it) => it,
         }
     }
 }
@@ -173,6 +185,16 @@ impl Parameters {
             headers: innermost(&[Some(&self.headers), Some(&inner.headers)]),
         }
     }
+}
+
+/// The error of a request that can have changed something, without a complete answer.
+fn unanswered(name: &str, reason: &str) -> Diagnostic {
+    let detail = format!(
+        "{} The request may have taken effect nevertheless. Look at the API before the next apply: an object that was \
+         created is not in the state, and would be created a second time.",
+        sentence(reason)
+    );
+    Diagnostic::error(format!("{name} API gave no complete answer"), detail)
 }
 
 /// The error of a request without an answer.
@@ -234,6 +256,9 @@ pub(super) fn selected(
     answer: &[u8],
 ) -> Result<Option<Vec<u8>>, Diagnostic> {
     let Some(selector) = selector else { return Ok(Some(answer.to_vec())) };
+    if answer.is_empty() {
+        return Ok(None);
+    }
     let unusable = |error: &dyn std::fmt::Display| unusable(attribute, &error.to_string());
     let document = Document::parse(answer).map_err(|it| unusable(&it))?;
     let part = document.select(selector).map_err(|it| unusable(&it))?;

@@ -86,7 +86,8 @@ pub(super) async fn await_end(
         Some(locator) => {
             let missing = || {
                 let detail = format!("The answer has no polling URL at {locator:?}.");
-                Diagnostic::error("No Polling URL", detail)
+                let path = values::Path::root().attr(begun.attribute);
+                Diagnostic::error("No Polling URL", detail).at(path)
             };
             let place = place(&locator, begun.attribute, begun.document)?;
             PollTarget::located(&located(&place, begun.answer).ok_or_else(missing)?)
@@ -98,6 +99,8 @@ pub(super) async fn await_end(
 /// A poll loop that is ready to run.
 struct Loop<'a> {
     attribute: &'a str,
+    /// The `status_locator` as it is configured.
+    locator: String,
     status: Locator,
     rules: PollRules,
     headers: super::request::settings::Headers,
@@ -110,7 +113,8 @@ fn place(locator: &str, attribute: &str, document: &[u8]) -> Result<Locator, Dia
 
 impl<'a> Loop<'a> {
     fn of(block: &Object, attribute: &'a str, document: &[u8]) -> Result<Loop<'a>, Diagnostic> {
-        let status = place(&text(block, "status_locator"), attribute, document)?;
+        let locator = text(block, "status_locator");
+        let status = place(&locator, attribute, document)?;
         let wanted = block.object("status");
         let pending = wanted.iter().flat_map(|it| it.strings("pending"));
         let delay = block.int("default_delay_sec")?.unwrap_or(DEFAULT_DELAY);
@@ -120,7 +124,7 @@ impl<'a> Loop<'a> {
             default_delay: Duration::from_secs(u64::try_from(delay).unwrap_or_default()),
             is_status_code: status == Locator::Code,
         };
-        Ok(Loop { attribute, status, rules, headers: headers_of(&block.attr("header")) })
+        Ok(Loop { attribute, locator, status, rules, headers: headers_of(&block.attr("header")) })
     }
 
     async fn run(
@@ -142,7 +146,8 @@ impl<'a> Loop<'a> {
             async move { client.send(&call, &mut stop).await }.boxed()
         };
         let status = |answer: &Answer| {
-            located(&self.status, answer).ok_or_else(|| "the answer has no status".to_owned())
+            let missing = || format!("the answer has nothing at {:?}", self.locator);
+            located(&self.status, answer).ok_or_else(missing)
         };
         let ended = poll(&self.rules, first, &mut session.stop.clone(), request, status).await;
         ended.map(drop).map_err(|error| self.error(session, &error))
@@ -162,6 +167,7 @@ impl<'a> Loop<'a> {
                 format!("{} The answer:\n{}", sentence(&reason), session.excerpt(answer))
             }
         };
-        Diagnostic::error(format!("`{}` failed", self.attribute), detail)
+        let path = values::Path::root().attr(self.attribute);
+        Diagnostic::error(format!("`{}` failed", self.attribute), detail).at(path)
     }
 }

@@ -7,6 +7,14 @@ use tokio::sync::watch;
 pub struct Stop(watch::Receiver<u64>);
 
 impl Stop {
+    /// The signal for what must be done in spite of the requests so far: it fires for a further one.
+    #[must_use]
+    pub fn further(&self) -> Stop {
+        let mut further = self.0.clone();
+        further.mark_unchanged();
+        Stop(further)
+    }
+
     /// Waits until a stop is requested. Calls that cannot end early need not use it.
     pub async fn requested(&mut self) {
         if self.0.changed().await.is_err() {

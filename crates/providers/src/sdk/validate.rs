@@ -16,13 +16,18 @@ pub trait Validator: Send + Sync {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics);
 }
 
+/// The text of a path in a sentence, without the dot before its first attribute.
+fn shown(path: &Path) -> String {
+    path.to_string().trim_start_matches('.').to_owned()
+}
+
 /// A validator for strings from a fixed list.
 pub struct OneOf(pub &'static [&'static str]);
 
 impl Validator for OneOf {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         if value.as_str().is_some_and(|text| !self.0.contains(&text)) {
-            let detail = format!("{path} must be one of: {}.", self.0.join(", "));
+            let detail = format!("{} must be one of: {}.", shown(path), self.0.join(", "));
             diagnostics.error_at(path.clone(), "Invalid Attribute Value Match", detail);
         }
     }
@@ -35,7 +40,8 @@ impl Validator for WholeBetween {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         let whole = value.as_number().and_then(values::Number::to_i64);
         if whole.is_none_or(|it| it < self.0 || it > self.1) {
-            let detail = format!("{path} must be a whole number from {} to {}.", self.0, self.1);
+            let detail =
+                format!("{} must be a whole number from {} to {}.", shown(path), self.0, self.1);
             diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
         }
     }
@@ -48,7 +54,7 @@ impl Validator for LengthBetween {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         let length = value.as_str().map_or(0, str::len);
         if length < self.0 || length > self.1 {
-            let detail = format!("{path} must have {} to {} bytes.", self.0, self.1);
+            let detail = format!("{} must have {} to {} bytes.", shown(path), self.0, self.1);
             diagnostics.error_at(path.clone(), "Invalid Attribute Value Length", detail);
         }
     }
@@ -103,7 +109,7 @@ fn validate_attribute(
 ) {
     if value.is_null() {
         if attribute.required {
-            let detail = format!("{path} must be set, and not to null.");
+            let detail = format!("{} must be set, and not to null.", shown(path));
             diagnostics.error_at(
                 path.clone(),
                 "Missing Configuration for Required Attribute",
@@ -113,8 +119,10 @@ fn validate_attribute(
         return;
     }
     if attribute.computed && !attribute.optional {
-        let detail =
-            format!("{path} is set by the provider; it cannot be set in the configuration.");
+        let detail = format!(
+            "{} is set by the provider; it cannot be set in the configuration.",
+            shown(path)
+        );
         diagnostics.error_at(path.clone(), "Invalid Configuration for Read-Only Attribute", detail);
     }
     if let Some(instead) = &attribute.deprecation {

@@ -13,6 +13,9 @@
 //! | `/token/{header,params}` | tokens of OAuth 2.0 for a client that is registered at this place; `?form`: as a form |
 //! | `/secure` | echoes the `Authorization` header, the query and the cookies |
 //! | `/flaky/N/SECONDS` | 503 with `Retry-After: SECONDS`, N times, then 200 |
+//! | `/cut/NAME` | stores the object, then closes the connection in the middle of the answer |
+//! | `/deep/NAME`, `/text` | an answer of 140 levels, and one that is no JSON |
+//! | `/quoting/NAME` | `PUT` stores; the second answer to another method is 500 with the object |
 //! | `/refuse` | 422 with the body and the credentials of the request |
 //! | `/sleep/MILLISECONDS` | 200 after that time |
 //! | `/cookie/set`, `/cookie/show`, `/redirect/CODE?to=URL`, `/form`, `/hostile/KIND` | as named |

@@ -94,6 +94,25 @@ pub(super) fn answer(request: &Received, state: &mut State) -> Answer {
         ["lro-status", name] => status_of(state, name),
         ["token", place] => token(request, state, place),
         ["flaky", times, seconds] => flaky(state, path, times, seconds),
+        ["cut", ..] if request.head.method == Method::GET => store(request, state, path),
+        ["cut", ..] => {
+            state.objects.insert(path.to_owned(), request.json());
+            // The connection ends before the announced length.
+            let answer = Response::builder().header("content-length", "100");
+            answer.body(Full::new(Bytes::from_static(b"{}")).boxed()).expect("a valid answer")
+        }
+        ["deep", ..] if request.head.method == Method::GET => {
+            plain(200, &format!("{{\"d\":{}1{}}}", "[".repeat(140), "]".repeat(140)))
+        }
+        ["deep", ..] => store(request, state, path),
+        ["text"] => plain(200, "<html>"),
+        ["quoting", ..] if request.head.method == Method::PUT => store(request, state, path),
+        ["quoting", ..] => {
+            let object = state.objects.get(path).cloned().unwrap_or_default();
+            let reads = state.remaining.entry(path.to_owned()).or_default();
+            *reads += 1;
+            if *reads == 1 { json(200, &object) } else { json(500, &json!({ "about": object })) }
+        }
         ["refuse"] => {
             let body = json!({ "refused": request.json(), "with": seen(request) });
             json(422, &body)

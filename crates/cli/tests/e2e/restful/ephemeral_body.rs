@@ -165,6 +165,53 @@ fn unknown_value_of_the_plan_is_sent() {
     });
 }
 
+#[test]
+fn errors_of_refresh_and_destruction_quote_no_secret() {
+    with_each_program(|it| {
+        it.write(
+            r#"
+variable "v" {
+  ephemeral = true
+}
+resource "restful_resource" "post" {
+  path           = "/quoting/a"
+  create_method  = "PUT"
+  body           = {}
+  ephemeral_body = { secret = var.v }
+}
+"#,
+        );
+        it.initialize();
+        it.run(&["apply", "-auto-approve", "-var=v=first-canary"]).succeeds();
+        // The API has another secret than the configuration.
+        for (arguments, expected) in [
+            (&["plan"][..], "Read API returns 500"),
+            (&["destroy", "-auto-approve", "-refresh=false"], "Delete API returns 500"),
+        ] {
+            let ended = it.run(arguments).arg("-var=v=other-canary").fails();
+            ended.shows(&[expected, "\"secret\":\"(hidden)\""]);
+            ended.lacks(&["first-canary"]);
+        }
+    });
+}
+
+#[test]
+fn damaged_private_state_is_an_error_without_a_leak() {
+    let it = Acceptance::new(Program::Mayfly);
+    it.write(&post("{ foo = \"foo\" }", "{ secret = var.v }", ""));
+    it.apply_written(&[&format!("v={SECRET}")]);
+    let mut state = it.bench.state(".");
+    // Base64 of `garbage` and of `{"ephemeral_body":"@@@"}`.
+    for private in ["Z2FyYmFnZQ==", "eyJlcGhlbWVyYWxfYm9keSI6IkBAQCJ9"] {
+        state["resources"][0]["instances"][0]["private"] = json!(private);
+        it.bench.write("terraform.tfstate", &state.to_string());
+        let ended =
+            it.run(&["apply", "-auto-approve", "-refresh-only"]).arg(format!("-var=v={SECRET}"));
+        ended.fails().shows(&["he private state of \"ephemeral_body\" is damaged"]);
+        it.assert_unwritten(SECRET);
+    }
+}
+
 /// An object whose API returns it a second time under another name.
 fn echoed(more: &str) -> String {
     format!(

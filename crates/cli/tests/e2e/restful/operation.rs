@@ -142,6 +142,7 @@ fn invalid_operations_are_errors() {
     with_each_program(|it| {
         for (text, expected) in [
             ("  delete_path = \"/x\"\n", "so delete_method must be set too"),
+            ("  body = {}\n  id_builder = \"$nope(body.x)\"\n", "unknown function"),
             ("  ephemeral_body = { a = 1 }\n", "failed to check disjoint"),
             (
                 "  precheck = [{ api = { status_locator = \"code\", status = { success = \"200\" } } }]\n",
@@ -151,5 +152,43 @@ fn invalid_operations_are_errors() {
             it.apply_fails(&call("posts", text)).shows(&[expected]);
         }
         assert_eq!(it.api.count("POST /posts"), 0);
+    });
+}
+
+#[test]
+fn changed_operation_can_have_another_id() {
+    with_each_program(|it| {
+        for (value, id) in [("a", "posts/1"), ("b", "posts/2")] {
+            let text =
+                format!("  id_builder = \"posts/$(body.id)\"\n  body = {{ v = {value:?} }}\n");
+            it.apply(&call("posts", &text));
+            assert_eq!(it.attribute(OPERATION, "id"), id);
+        }
+    });
+}
+
+#[test]
+fn operation_with_an_unusable_answer_is_undone() {
+    with_each_program(|it| {
+        for (path, more, expected) in [
+            ("/text", "", "Answer Cannot Be Stored"),
+            ("posts", "  output_attrs = [\"#.a\"]\n", "Invalid `output_attrs`"),
+            ("posts", "  id_builder = \"$(body.none)\"\n", "Invalid `id_builder`"),
+        ] {
+            let undo = "  delete_method = \"POST\"\n  delete_path = \"/empty\"\n  body = {}\n";
+            it.apply_fails(&call(path, &format!("{more}{undo}"))).shows(&[expected]);
+            let state = it.bench.state(".");
+            assert_eq!(state["resources"][0]["instances"][0]["status"], "tainted");
+            it.destroy();
+        }
+        assert_eq!(it.api.count("POST /empty"), 3);
+    });
+}
+
+#[test]
+fn unused_body_of_a_destruction_is_accepted() {
+    with_each_program(|it| {
+        it.apply(&call("posts", "  body = {}\n  delete_body = { a = 1 }\n"));
+        it.destroy();
     });
 }

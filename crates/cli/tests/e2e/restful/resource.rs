@@ -479,3 +479,90 @@ fn refusal_of_the_api_is_quoted_without_secrets() {
         ended.lacks(&["t0ken-canary", "canary\"7f31", "canary\\\"7f31"]);
     });
 }
+
+#[test]
+fn deep_answer_is_an_error_and_keeps_a_tainted_object() {
+    with_each_program(|it| {
+        let config = "resource \"restful_resource\" \"post\" {\n  path = \"/deep/a\"\n  create_method = \"PUT\"\n  \
+                      body = {}\n}\n";
+        let ended = it.apply_fails(config);
+        ended.shows(&["Answer Cannot Be Stored", "nests deeper"]);
+        assert_eq!(it.attribute(POST, "id"), "/deep/a");
+    });
+}
+
+#[test]
+fn empty_answer_has_nothing_to_select() {
+    with_each_program(|it| {
+        let ended = it.apply_fails(
+            "resource \"restful_resource\" \"post\" {\n  path = \"/empty\"\n  body = {}\n  \
+             read_selector = \"x\"\n}\n",
+        );
+        ended.shows(&["Missing Resource State After Change"]);
+        it.destroy();
+        assert_eq!(it.api.count("DELETE /empty"), 0, "the object is gone");
+    });
+}
+
+#[test]
+fn body_of_a_resource_is_never_a_form() {
+    with_each_program(|it| {
+        it.apply(
+            "resource \"restful_resource\" \"post\" {\n  path = \"/store/form\"\n  create_method = \"PUT\"\n  \
+             create_header = { Content-Type = \"application/x-www-form-urlencoded\" }\n  body = { a = 1 }\n}\n",
+        );
+        assert_eq!(it.api.get("/store/form"), Some(json!({ "a": 1 })));
+    });
+}
+
+#[test]
+fn wrong_output_attributes_can_be_corrected() {
+    with_each_program(|it| {
+        let ended = it.apply_fails(&post("{ foo = 1 }", "  output_attrs = [\"#.a\"]\n"));
+        ended.shows(&["Invalid `output_attrs`"]);
+        it.write(&post("{ foo = 1 }", ""));
+        it.run(&["apply", "-auto-approve"]).succeeds();
+        assert_eq!(it.attribute(POST, "output"), json!({ "foo": 1, "id": 2 }));
+        it.destroy();
+        assert_eq!(it.api.get("/posts"), Some(json!([])));
+    });
+}
+
+#[test]
+fn interrupted_creation_is_completed() {
+    with_each_program(|it| {
+        it.write(
+            "resource \"restful_resource\" \"post\" {\n  path = \"/sleep/1500\"\n  body = {}\n  \
+             read_path = \"/empty\"\n}\n",
+        );
+        it.initialize();
+        let started = it.run(&["apply", "-auto-approve"]).start();
+        started.wait_until("the request is sent", || it.api.count("POST /sleep/1500") == 1);
+        started.signal_group(rustix::process::Signal::INT);
+        started.end();
+        let state = it.bench.state(".");
+        let instance = &state["resources"][0]["instances"][0];
+        assert_eq!(instance["attributes"]["id"], "/empty");
+        assert_eq!(instance["status"], json!(null), "it is not tainted");
+    });
+}
+
+#[test]
+fn broken_answer_warns_of_an_object_that_may_exist() {
+    with_each_program(|it| {
+        let ended = it.apply_fails(
+            "resource \"restful_resource\" \"post\" {\n  path = \"/cut/a\"\n  \
+             create_method = \"PUT\"\n  body = {}\n}\n",
+        );
+        ended.shows(&["Create API gave no complete answer", "may have taken effect"]);
+        assert_eq!(it.api.get("/cut/a"), Some(json!({})));
+    });
+}
+
+#[test]
+fn number_with_more_digits_than_a_document_is_no_change() {
+    with_each_program(|it| {
+        it.apply(&post("{ third = 1/3, big = 12345678901234567890 }", ""));
+        it.run(&["plan", "-refresh-only", "-detailed-exitcode"]).end().exits(0);
+    });
+}

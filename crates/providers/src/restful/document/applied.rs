@@ -32,7 +32,10 @@ pub struct Applied {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AppliedError {
     /// An entry with another structure.
-    #[error("the private state of \"ephemeral_body\" is damaged")]
+    #[error(
+        "the private state of \"ephemeral_body\" is damaged; restore the state from its backup, or \
+         remove the object from the state and import it"
+    )]
     Damaged,
     /// A value that cannot be written.
     #[error(transparent)]

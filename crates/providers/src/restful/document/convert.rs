@@ -7,6 +7,10 @@ use values::{
 
 use super::{number, tree::JsonError};
 
+/// The most levels of a document that becomes a value of an implied type. The text of that type has two levels for each
+/// of them, and a reader accepts 256.
+const MAX_LEVELS: usize = 100;
+
 /// The reason why a conversion fails. It quotes no value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConvertError {
@@ -16,6 +20,9 @@ pub enum ConvertError {
     /// A number of a value that JSON cannot contain.
     #[error("failed to marshal the value: a number is out of the range of a 64-bit float")]
     Number,
+    /// A document that nests too deep for the type that it implies.
+    #[error("the JSON document nests deeper than {MAX_LEVELS} levels")]
+    Depth,
     /// A tuple and an array with different lengths.
     #[error(
         "tuple element size not match: the tuple has {tuple} elements, the JSON array has {array}"
@@ -105,7 +112,7 @@ pub fn from_json(json: &[u8], ty: &Type) -> Result<Value, ConvertError> {
 fn typed(json: &Json<'_>, ty: &Type) -> Result<Value, ConvertError> {
     match (json, ty) {
         (Json::Null, _) => Ok(Value::null(ty.clone())),
-        (_, Type::Dynamic) => implied(json),
+        (_, Type::Dynamic) => implied(json, 0),
         (Json::Bool(value), Type::Bool) => Ok(Value::bool(*value)),
         (Json::Number(text), Type::Number) => read_number(text).map(Value::number),
         (Json::String(text), Type::String) => Ok(Value::string(text.as_ref())),
@@ -169,15 +176,19 @@ fn tracked(
     Ok(Value::object(absent.chain(given).collect::<Result<ValueMap, ConvertError>>()?))
 }
 
-fn implied(json: &Json<'_>) -> Result<Value, ConvertError> {
+fn implied(json: &Json<'_>, level: usize) -> Result<Value, ConvertError> {
+    if level > MAX_LEVELS {
+        return Err(ConvertError::Depth);
+    }
+    let part = |it| implied(it, level + 1);
     Ok(match json {
         Json::Null => Value::null(Type::Dynamic),
         Json::Bool(value) => Value::bool(*value),
         Json::Number(text) => Value::number(read_number(text)?),
         Json::String(text) => Value::string(text.as_ref()),
-        Json::Array(items) => Value::tuple(items.iter().map(implied).collect::<Result<_, _>>()?),
+        Json::Array(items) => Value::tuple(items.iter().map(part).collect::<Result<_, _>>()?),
         Json::Object(entries) => {
-            let entries = entries.iter().map(|(key, it)| Ok((key.as_ref().into(), implied(it)?)));
+            let entries = entries.iter().map(|(key, it)| Ok((key.as_ref().into(), part(it)?)));
             Value::object(entries.collect::<Result<ValueMap, ConvertError>>()?)
         }
     })
@@ -252,6 +263,16 @@ mod tests {
         for json in [&b""[..], b"null", b" null "] {
             assert_eq!(from_json_implied(json), Ok(Value::null(Type::Dynamic)));
         }
+    }
+
+    #[test]
+    fn implied_type_of_the_deepest_document_can_be_read() {
+        let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        let value = from_json_implied(nested(MAX_LEVELS).as_bytes()).expect("a value");
+        let text = values::json::encode(&value, &Type::Dynamic).expect("a text");
+        assert_eq!(values::json::decode(text.as_bytes(), &Type::Dynamic), Ok(value));
+        let deeper = from_json_implied(nested(MAX_LEVELS + 1).as_bytes());
+        assert_eq!(deeper, Err(ConvertError::Depth));
     }
 
     #[test]

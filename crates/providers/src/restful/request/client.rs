@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_client::header::HeaderValue;
 use http_client::{
-    Authorities, Client, ClientConfig, CookieStore, HeaderMap, Identity, Request, StatusCode,
-    Timeouts, TlsError, TlsSettings, Url, Verification,
+    Authorities, Client, ClientConfig, CookieStore, ErrorKind, HeaderMap, Identity, Request,
+    StatusCode, Timeouts, TlsError, TlsSettings, Url, Verification,
 };
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
@@ -48,6 +48,21 @@ pub enum RequestError {
     Stopped(#[from] Stopped),
 }
 
+impl RequestError {
+    /// Returns true if the server may have received the whole request.
+    pub fn may_have_taken_effect(&self) -> bool {
+        let RequestError::Http(error) = self else { return false };
+        !matches!(
+            error.kind,
+            ErrorKind::Connect { .. }
+                | ErrorKind::Certificate { .. }
+                | ErrorKind::Trust(_)
+                | ErrorKind::Proxy { .. }
+                | ErrorKind::ProxySetting(_)
+        )
+    }
+}
+
 /// A client that could not be made from its settings.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum InitError {
@@ -79,15 +94,13 @@ pub struct Answer {
 
 impl Answer {
     /// The beginning of the body for an error message: at most 4096 characters, without control characters and with
-    /// replacement characters for bytes that are not UTF-8. The credentials of the request and the `hidden` texts
-    /// are replaced.
-    pub fn excerpt(&self, hidden: &Hidden) -> String {
+    /// replacement characters for bytes that are not UTF-8. The credentials of the request and the `hidden` parts
+    /// are replaced. `None` if a hidden part could be in it.
+    pub fn excerpt(&self, hidden: &Hidden) -> Option<String> {
         const MOST: usize = 4096;
-        // A character has up to four bytes. The rest is a margin, so that no secret is cut before it is found.
-        let begin = &self.body[..self.body.len().min(8 * MOST)];
-        let text = hidden.hide(&self.sent.hide(&String::from_utf8_lossy(begin)));
+        let text = hidden.with(&self.sent).hide_in_answer(&self.body)?;
         let is_shown = |it: &char| !it.is_control() || matches!(it, '\n' | '\t');
-        text.chars().filter(is_shown).take(MOST).collect()
+        Some(text.chars().filter(is_shown).take(MOST).collect())
     }
 }
 
@@ -178,6 +191,7 @@ impl RestClient {
         self.authentication.authorize(&mut request, &self.sender, stop).await?;
         let mut answer = self.sender.send(&request, stop).await?;
         keys.iter().for_each(|it| answer.sent.add(it.value.expose()));
+        call.headers.iter().for_each(|(name, value)| answer.sent.add_header(name, value));
         if let Some(credentials) = &request.credentials {
             answer.sent.add(credentials.parameter());
         }

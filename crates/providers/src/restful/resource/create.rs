@@ -23,7 +23,7 @@ pub(super) async fn create(session: &mut Session<'_>, change: &mut Change) -> St
     let planned = change.planned.clone();
     let bodies = Bodies::of(&planned, &change.config)?;
     if let Some(ephemeral) = &bodies.ephemeral {
-        session.hidden.add_leaves(&ephemeral.tree);
+        session.hidden.add_body(&ephemeral.tree);
     }
     if planned.bool("check_existance") == Some(true) {
         check_absence(session, &planned).await?;
@@ -41,6 +41,7 @@ pub(super) async fn create(session: &mut Session<'_>, change: &mut Change) -> St
             parameters: &parameters,
             body: bodies.merged().map(|it| it.text()),
             content_type: DefaultContentType::Always,
+            is_operation: false,
         })
         .await?;
     let answer = session.accepted("Create", answer)?;
@@ -76,6 +77,7 @@ impl Created<'_> {
             parameters: self.parameters,
         };
         await_end(session, self.planned, &begun).await?;
+        let session = &session.finishing();
         let reread = self.read_after(session, document).await?;
         let document = reread.as_deref().unwrap_or(document);
         if reread.is_some() {
@@ -122,6 +124,7 @@ impl Created<'_> {
             parameters: &parameters.with(query, headers, Some(document)),
             body: None,
             content_type: DefaultContentType::Never,
+            is_operation: false,
         };
         let answer = session.send(outgoing).await?;
         let answer = session.accepted("Post-create read", answer)?;
@@ -144,6 +147,7 @@ async fn check_absence(session: &Session<'_>, planned: &Object) -> StepResult {
         parameters: &session.parameters(planned, "read", None),
         body: None,
         content_type: DefaultContentType::Never,
+        is_operation: false,
     };
     let answer = session.send(outgoing).await?;
     if answer.status.as_u16() == 404 {

@@ -5,6 +5,7 @@ use http_client::{Method, StatusCode};
 use super::method;
 use crate::{
     restful::{
+        ephemeral_body::applied,
         output,
         request::build::DefaultContentType,
         session::{Outgoing, Session, expanded_path, expanded_text, json_of, text},
@@ -14,8 +15,11 @@ use crate::{
 };
 
 /// Deletes the object. One that does not exist counts as deleted.
-pub(super) async fn delete(session: &Session<'_>, existing: &Existing) -> StepResult {
+pub(super) async fn delete(session: &mut Session<'_>, existing: &Existing) -> StepResult {
     let state = &existing.state;
+    if let Some(applied) = applied(&existing.private)? {
+        session.hidden.add_shape(applied.shape());
+    }
     let reference = output::document(state)?;
     let parameters = session.parameters(state, "delete", Some(&reference));
     let id = text(state, "id");
@@ -39,6 +43,7 @@ pub(super) async fn delete(session: &Session<'_>, existing: &Existing) -> StepRe
         parameters: &parameters,
         body,
         content_type: DefaultContentType::WithBody,
+        is_operation: false,
     };
     let answer = session.send(outgoing).await?;
     if method == Method::DELETE && answer.status == StatusCode::NOT_FOUND {

@@ -89,9 +89,9 @@ impl Resource<Client> for ManagedResource {
         client: &'a Client,
         existing: &'a mut Existing,
     ) -> BoxFuture<'a, StepResult> {
-        Box::pin(
-            async move { read::refresh(&client.session(&existing.stop).await?, existing).await },
-        )
+        Box::pin(async move {
+            read::refresh(&mut client.session(&existing.stop).await?, existing).await
+        })
     }
 
     fn update<'a>(
@@ -109,9 +109,9 @@ impl Resource<Client> for ManagedResource {
         client: &'a Client,
         existing: &'a mut Existing,
     ) -> BoxFuture<'a, StepResult> {
-        Box::pin(
-            async move { delete::delete(&client.session(&existing.stop).await?, existing).await },
-        )
+        Box::pin(async move {
+            delete::delete(&mut client.session(&existing.stop).await?, existing).await
+        })
     }
 
     fn import<'a>(

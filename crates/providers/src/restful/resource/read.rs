@@ -5,7 +5,7 @@ use http_client::Method;
 use crate::{
     restful::{
         document::{
-            convert::{from_json, from_json_implied},
+            convert::{from_json, from_json_implied, to_json},
             edit::set_raw,
             overlap::masked,
             select::Document,
@@ -31,18 +31,35 @@ pub(super) struct Reading<'a> {
 }
 
 /// Reads the object of the state.
-pub(super) async fn refresh(session: &Session<'_>, existing: &mut Existing) -> StepResult {
+pub(super) async fn refresh(session: &mut Session<'_>, existing: &mut Existing) -> StepResult {
     let reference = output::document(&existing.state)?;
     let applied = ephemeral_body::applied(&existing.private)?;
+    if let Some(applied) = &applied {
+        session.hidden.add_shape(applied.shape());
+    }
     let reading = Reading { of: existing.state.clone(), reference: &reference, updates_body: true };
-    match read(session, &reading, applied.as_ref().map(|it| it.shape())).await? {
-        Some(state) => {
-            existing.identity = Some(super::import::identity(&state)?);
-            existing.state = state;
+    let found = read(session, &reading, applied.as_ref().map(|it| it.shape())).await;
+    match found.map_err(of_state)? {
+        Some(found) => {
+            existing.identity = Some(super::import::identity(&found.state)?);
+            existing.state = found.state;
+            found.misfit.into_iter().for_each(|it| existing.diagnostics.push(it));
         }
         None => existing.gone(),
     }
     Ok(())
+}
+
+/// Adds the way out of an error that arguments in the state cause: a refresh does not see the configuration.
+fn of_state(mut error: Diagnostic) -> Diagnostic {
+    if error.path.is_some() {
+        error.detail = format!(
+            "{} A refresh uses the arguments that are in the state. After the configuration is corrected, apply it \
+             once with -refresh=false.",
+            error.detail
+        );
+    }
+    error
 }
 
 /// Reads the object after a change, when it must be there.
@@ -60,7 +77,18 @@ pub(super) async fn read_back(
         );
         Diagnostic::error("Missing Resource State After Change", detail)
     };
-    read(session, reading, shape).await?.ok_or_else(missing)
+    let found = read(session, reading, shape).await?.ok_or_else(missing)?;
+    match found.misfit {
+        None => Ok(found.state),
+        Some(misfit) => Err(Diagnostic { severity: provider::Severity::Error, ..misfit }),
+    }
+}
+
+/// An object that was read.
+struct Found {
+    state: Object,
+    /// The reason why the answer is not in the state.
+    misfit: Option<Diagnostic>,
 }
 
 /// Reads an object. `None` if the API does not have it.
@@ -68,7 +96,7 @@ async fn read(
     session: &Session<'_>,
     reading: &Reading<'_>,
     shape: Option<&Tree>,
-) -> Result<Option<Object>, Diagnostic> {
+) -> Result<Option<Found>, Diagnostic> {
     let of = &reading.of;
     let id = text(of, "id");
     let outgoing = Outgoing {
@@ -78,6 +106,7 @@ async fn read(
         parameters: &session.parameters(of, "read", Some(reading.reference)),
         body: None,
         content_type: DefaultContentType::Never,
+        is_operation: false,
     };
     let answer = session.send(outgoing).await?;
     if answer.status.as_u16() == 404 {
@@ -93,8 +122,8 @@ async fn read(
     if reading.updates_body {
         update_body(&mut state, &document, shape)?;
     }
-    output::store(&mut state, &document, shape)?;
-    Ok(Some(state))
+    let misfit = output::store_what_fits(&mut state, &document, shape)?;
+    Ok(Some(Found { state, misfit }))
 }
 
 fn templated(of: &Object, answer: Vec<u8>) -> Result<Vec<u8>, Diagnostic> {
@@ -123,8 +152,12 @@ fn update_body(state: &mut Object, document: &[u8], shape: Option<&Tree>) -> Ste
         true => from_json_implied(&document),
         false => from_json(&document, &body.ty()),
     };
-    let body = typed.or_else(|_| from_json_implied(&document)).map_err(|it| invalid(&it))?;
-    state.set("body", body);
+    let read = typed.or_else(|_| from_json_implied(&document)).map_err(|it| invalid(&it))?;
+    // A number of the configuration can have more digits than a document has for it.
+    let is_same = !body.is_null() && body.ty() == read.ty() && to_json(&body) == to_json(&read);
+    if !is_same {
+        state.set("body", read);
+    }
     Ok(())
 }
 

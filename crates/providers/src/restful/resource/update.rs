@@ -16,7 +16,7 @@ use crate::{
         ephemeral_body::{Bodies, applied, changed, merge, merge_patch, remember},
         expression::expand::expand_body,
         output,
-        request::build::DefaultContentType,
+        request::{build::DefaultContentType, locks::HeldLocks},
         schema::EPHEMERAL_BODY,
         session::{Outgoing, Session, expanded_path, json_of, text, unusable},
         waiting::{Begun, Guarded, await_end, precheck},
@@ -29,7 +29,7 @@ pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> St
     let planned = change.planned.clone();
     let bodies = Bodies::of(&planned, &change.config)?;
     if let Some(ephemeral) = &bodies.ephemeral {
-        session.hidden.add_leaves(&ephemeral.tree);
+        session.hidden.add_body(&ephemeral.tree);
     }
     let before = applied(&change.private)?;
     let reference = output::document(&change.prior)?;
@@ -42,14 +42,16 @@ pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> St
         reference: &reference,
     };
     let is_changed = changed(&change.config.attr(EPHEMERAL_BODY), &change.private)?;
-    if is_changed || update.prior != update.body {
-        update.send(session, change).await?;
-    }
+    // The locks of the prechecks are held until the object was read.
+    let _locks = match is_changed || update.prior != update.body {
+        true => update.send(session, change).await?,
+        false => HeldLocks::new(),
+    };
     let mut of = planned.clone();
     of.set("id", change.prior.attr("id"));
     let reading = Reading { of, reference: &reference, updates_body: false };
     let shape = bodies.applied().map(|it| it.shape());
-    change.state = read_back(session, &reading, shape, "update").await?;
+    change.state = read_back(&session.finishing(), &reading, shape, "update").await?;
     change.identity = Some(super::import::identity(&change.state)?);
     remember(&mut change.private, bodies.applied());
     Ok(())
@@ -101,7 +103,11 @@ struct Update<'a> {
 }
 
 impl Update<'_> {
-    async fn send(&self, session: &Session<'_>, change: &mut Change) -> StepResult {
+    async fn send(
+        &self,
+        session: &Session<'_>,
+        change: &mut Change,
+    ) -> Result<HeldLocks, Diagnostic> {
         let parameters = session.parameters(self.planned, "update", Some(self.reference));
         let id = text(&change.prior, "id");
         let guarded = Guarded {
@@ -110,7 +116,7 @@ impl Update<'_> {
             document: self.reference,
             parameters: &parameters,
         };
-        let _locks = precheck(session, self.planned, &guarded).await?;
+        let locks = precheck(session, self.planned, &guarded).await?;
         let method = method(self.planned, "update_method", &session.settings.methods.update);
         let path = expanded_path(self.planned, "update_path", self.reference)?.unwrap_or(id);
         let outgoing = Outgoing {
@@ -120,6 +126,7 @@ impl Update<'_> {
             path: &path,
             parameters: &parameters,
             content_type: DefaultContentType::Always,
+            is_operation: false,
         };
         // From here on the API may have the old parts, the new ones, or both.
         let unconfirmed = Applied::unconfirmed(self.before, self.bodies.applied());
@@ -137,7 +144,8 @@ impl Update<'_> {
             document: self.reference,
             parameters: &parameters,
         };
-        await_end(session, self.planned, &begun).await
+        await_end(session, self.planned, &begun).await?;
+        Ok(locks)
     }
 
     fn request_body(
