@@ -331,6 +331,24 @@ fn repeated_secret_is_withheld_and_the_object_stays_usable() {
 }
 
 #[test]
+fn replacement_ends_a_withheld_value() {
+    let mut world = world(
+        &TOLD
+            .replace("name      = \"a\"", "name      = \"a\"\n  zone      = var.zone")
+            .replace("variable \"v\"", "variable \"zone\" {}\nvariable \"v\""),
+    );
+    world.set("v", "variable-canary").set("zone", "one");
+    world.with_shared(|it| repeat(it, "note"));
+    assert_eq!(summaries(&world.apply()), WITHHELD);
+    world.with_shared(|it| it.lies = vec![("apply", "note", "public"), ("read", "note", "public")]);
+    assert_eq!(summaries(&world.plan().diagnostics), "");
+    assert!(finds(&state_text(&world), values::WITHHELD), "it may be an older secret");
+    world.set("zone", "two");
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(finds(&state_text(&world), "public") && !finds(&state_text(&world), values::WITHHELD));
+}
+
+#[test]
 fn repeated_secret_of_many_objects_is_one_warning() {
     let many = TOLD
         .replace("\"a\" {\n", "\"a\" {\n  count = 3\n")

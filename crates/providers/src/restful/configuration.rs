@@ -56,51 +56,64 @@ pub(super) fn schema() -> Schema {
 
 fn security() -> Attribute {
     let basic = nested_one([
-        ("username", string().required()),
-        ("password", string().required().sensitive()),
+        ("username", string().required().description("The name of the user.")),
+        ("password", string().required().sensitive().description("The password of the user.")),
     ]);
     let token = nested_one([
-        ("token", string().required().sensitive()),
+        (
+            "token",
+            string().required().sensitive().description("The token of the `Authorization` header."),
+        ),
         ("scheme", string().optional().description("By default Bearer.")),
     ]);
     let keys = [
-        ("name", string().required()),
-        ("in", string().required().validator(OneOf(KEY_PLACES))),
-        ("value", string().required().sensitive()),
+        ("name", string().required().description("The name of the header, parameter or cookie.")),
+        (
+            "in",
+            string()
+                .required()
+                .validator(OneOf(KEY_PLACES))
+                .description("The part of the request: header, query or cookie."),
+        ),
+        ("value", string().required().sensitive().description("The key.")),
     ];
     nested_one([
-        ("http", nested_one([("basic", basic), ("token", token)])),
-        ("apikey", nested(ObjectNesting::Set, keys).optional()),
+        (
+            "http",
+            nested_one([("basic", basic), ("token", token)]).description("A user or a token."),
+        ),
+        ("apikey", nested(ObjectNesting::Set, keys).optional().description("Keys of the API.")),
         ("oauth2", oauth2()),
     ])
     .description("The authentication: http, apikey or oauth2.")
 }
 
 fn oauth2() -> Attribute {
-    let place = || string().optional().validator(OneOf(REGISTRATION_PLACES));
-    let strings = || typed(Type::list(Type::String)).optional();
+    let text = "The part of the request for a token with the client: params or header.";
+    let place = || string().optional().validator(OneOf(REGISTRATION_PLACES)).description(text);
+    let strings = || typed(Type::list(Type::String)).optional().description("The scopes.");
     let password = nested_one([
-        ("token_url", string().required()),
-        ("username", string().required()),
-        ("password", string().required().sensitive()),
-        ("client_id", string().optional()),
-        ("client_secret", string().optional().sensitive()),
+        ("token_url", string().required().description("The URL of the token endpoint.")),
+        ("username", string().required().description("The name of the user.")),
+        ("password", string().required().sensitive().description("The password of the user.")),
+        ("client_id", string().optional().description("The name of the client.")),
+        ("client_secret", string().optional().sensitive().description("The secret of the client.")),
         ("in", place()),
         ("scopes", strings()),
     ]);
     let client_credentials = nested_one([
-        ("token_url", string().required()),
-        ("client_id", string().required()),
-        ("client_secret", string().required().sensitive()),
+        ("token_url", string().required().description("The URL of the token endpoint.")),
+        ("client_id", string().required().description("The name of the client.")),
+        ("client_secret", string().required().sensitive().description("The secret of the client.")),
         ("in", place()),
         ("scopes", strings()),
-        ("endpoint_params", query()),
+        ("endpoint_params", query().description("Further parameters of the request for a token.")),
     ]);
     let refresh_token = nested_one([
-        ("token_url", string().required()),
-        ("refresh_token", string().required().sensitive()),
-        ("client_id", string().optional()),
-        ("client_secret", string().optional().sensitive()),
+        ("token_url", string().required().description("The URL of the token endpoint.")),
+        ("refresh_token", string().required().sensitive().description("The refresh token.")),
+        ("client_id", string().optional().description("The name of the client.")),
+        ("client_secret", string().optional().sensitive().description("The secret of the client.")),
         ("in", place()),
         ("scopes", strings()),
         ("token_type", string().optional().description("By default Bearer.")),
@@ -115,25 +128,38 @@ fn oauth2() -> Attribute {
 fn client() -> Attribute {
     let certificates = [
         ("certificate", string().optional().description("The certificate as PEM.")),
-        ("certificate_file", string().optional()),
+        ("certificate_file", string().optional().description("The file of the certificate.")),
         ("key", string().optional().sensitive().description("The private key as PEM.")),
-        ("key_file", string().optional()),
+        ("key_file", string().optional().description("The file of the private key.")),
     ];
     let whole = |least| number().optional().validator(WholeBetween(least, MOST));
     let retry = nested_one([
-        ("status_codes", typed(Type::list(Type::Number)).required()),
+        (
+            "status_codes",
+            typed(Type::list(Type::Number))
+                .required()
+                .description("The statuses after which a request is repeated."),
+        ),
         ("count", whole(0).description("The number of retries; by default 3.")),
         ("wait_in_sec", whole(0).description("The shortest pause; by default 1.")),
         ("max_wait_in_sec", whole(0).description("The longest pause; by default 3600.")),
     ]);
     let strings = || typed(Type::list(Type::String)).optional();
+    let authorities =
+        "The authorities as PEM, in place of the machine's; with `certificates` only.";
     nested_one([
         ("cookie_enabled", boolean().optional().description("Keep cookies and send them back.")),
-        ("tls_insecure_skip_verify", boolean().optional()),
-        ("certificates", nested(ObjectNesting::List, certificates).optional()),
-        ("root_ca_certificates", strings()),
-        ("root_ca_certificate_files", strings()),
-        ("retry", retry),
+        (
+            "tls_insecure_skip_verify",
+            boolean().optional().description("Do not check the certificates of servers."),
+        ),
+        (
+            "certificates",
+            nested(ObjectNesting::List, certificates).optional().description("The client's."),
+        ),
+        ("root_ca_certificates", strings().description(authorities)),
+        ("root_ca_certificate_files", strings().description("Their files.")),
+        ("retry", retry.description("The repetition of requests.")),
     ])
     .description("The settings of connections.")
 }

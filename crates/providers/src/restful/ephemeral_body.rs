@@ -3,7 +3,7 @@
 //!
 //! The rules are those of `docs/restful.md`, "`ephemeral_body`".
 
-use values::Value;
+use values::{Path, Value};
 
 use super::{
     document::{
@@ -40,14 +40,14 @@ fn overlapping() -> Diagnostic {
                   request must be in only one of them. Both must be objects, and a key that both \
                   have must have an object in both. Remove the common part from one of them.";
     Diagnostic::error("the body and the ephemeral body are not disjointed", detail)
-        .at(values::Path::root().attr(EPHEMERAL_BODY))
+        .at(Path::root().attr(EPHEMERAL_BODY))
 }
 
 fn without_body() -> Diagnostic {
     let detail = "`body` is null, so there is nothing to merge `ephemeral_body` into. Set \
                   `body = {}` to send only the ephemeral part.";
     Diagnostic::error("failed to check disjoint of the body and the ephemeral body", detail)
-        .at(values::Path::root().attr(EPHEMERAL_BODY))
+        .at(Path::root().attr(EPHEMERAL_BODY))
 }
 
 fn parse(name: &str, json: &str) -> Result<Tree, Diagnostic> {

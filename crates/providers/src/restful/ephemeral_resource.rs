@@ -52,10 +52,13 @@ impl EphemeralResource<Client> for EphemeralCall {
             .description("A call of an HTTP API whose answer is never stored.")
             .attribute(
                 "method",
-                string().required().validator(OneOf(&["GET", "PUT", "POST", "PATCH"])),
+                string()
+                    .required()
+                    .validator(OneOf(&["GET", "PUT", "POST", "PATCH"]))
+                    .description("The method of the opening."),
             )
-            .attribute("path", string().required())
-            .attribute("body", dynamic())
+            .attribute("path", string().required().description("The path of the opening."))
+            .attribute("body", dynamic().description("The body of the opening."))
             .attribute("query", query())
             .attribute("open_query", query())
             .attribute("header", headers())
@@ -134,9 +137,9 @@ fn with_call(block: Block, prefix: &str, methods: &'static [&'static str]) -> Bl
     let name = |it: &str| format!("{prefix}_{it}");
     let raw = "The body as a text; it can use $(body.x) of the answer to the opening.";
     block
-        .attribute(&name("method"), method(methods))
-        .attribute(&name("path"), path_expression())
-        .attribute(&name("body"), dynamic())
+        .attribute(&name("method"), method(methods).description("The method of this call."))
+        .attribute(&name("path"), path_expression().description("The path of this call."))
+        .attribute(&name("body"), dynamic().description("The body of this call."))
         .attribute(&name("body_raw"), string().optional().description(raw))
         .attribute(&name("query"), query())
         .attribute(&name("header"), headers())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     expression::locator::Locator,
     request::client::Answer,
-    session::{located, unusable},
+    session::{located, text, unusable},
 };
 use crate::sdk::{Diagnostic, Object};
 
@@ -30,12 +30,12 @@ pub(super) struct Expiry {
 impl Expiry {
     /// Reads the attributes of a configuration.
     pub(super) fn of(config: &Object) -> Expiry {
-        let text = |name| super::session::text(config, name);
+        let read = |name| text(config, name);
         Expiry {
-            kind: text("expiry_type"),
-            locator: text("expiry_locator"),
-            unit: text("expiry_unit"),
-            ahead: text("expiry_ahead"),
+            kind: read("expiry_type"),
+            locator: read("expiry_locator"),
+            unit: read("expiry_unit"),
+            ahead: read("expiry_ahead"),
         }
     }
 

@@ -9,12 +9,12 @@ use super::{
     ephemeral_body::{self, Bodies, applied, remember},
     output,
     request::{build::DefaultContentType, client::Answer},
-    resource::{plan_ephemeral, upgraded},
+    resource::{Destruction, plan_ephemeral, upgraded},
     schema::{
         dynamic, ephemeral_body as ephemeral_body_attribute, flag, headers, method,
         path_expression, polling, prechecks, query, validate_prechecks, with_output,
     },
-    session::{Client, Outgoing, Session, expanded_path, json_of, text},
+    session::{Client, Outgoing, Session, expanded_path, text},
     waiting::{Begun, Guarded, await_end, precheck},
 };
 use crate::sdk::{
@@ -33,17 +33,23 @@ fn schema() -> Schema {
     let delete = "The method of the call at the destruction; without one there is none.";
     let block = Block::new()
         .description("A call of an HTTP API.")
-        .attribute("id", string().computed().keeps_state())
-        .attribute("path", string().required().requires_replace())
-        .attribute("method", string().required().validator(OneOf(METHODS)))
+        .attribute("id", string().computed().keeps_state().description("See `id_builder`."))
+        .attribute(
+            "path",
+            string().required().requires_replace().description("The path of the call."),
+        )
+        .attribute(
+            "method",
+            string().required().validator(OneOf(METHODS)).description("The method of the call."),
+        )
         .attribute("id_builder", path_expression().description(id_builder))
-        .attribute("body", dynamic())
+        .attribute("body", dynamic().description("The body of the call."))
         .attribute("ephemeral_body", ephemeral_body_attribute())
         .attribute("precheck", prechecks(false))
         .attribute("poll", polling())
         .attribute("delete_method", method(&["POST", "PUT", "PATCH", "DELETE"]).description(delete))
         .attribute("delete_path", path_expression().description("By default the `id`."))
-        .attribute("delete_body", dynamic())
+        .attribute("delete_body", dynamic().description("The body of the call at the destruction."))
         .attribute("precheck_delete", prechecks(true))
         .attribute("poll_delete", polling())
         .attribute("query", query())
@@ -116,16 +122,15 @@ impl Resource<Client> for Operation {
         existing: &'a mut Existing,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
-            match existing.state.string("delete_method") {
-                None => Ok(()),
-                Some(method) => {
-                    let mut session = client.session(&existing.stop).await?;
-                    if let Some(applied) = applied(&existing.private)? {
-                        session.hidden.add_shape(applied.shape());
-                    }
-                    undo(&session, &existing.state, &method).await
-                }
-            }
+            let Some(method) = existing.state.string("delete_method") else { return Ok(()) };
+            let destruction = Destruction {
+                name: "Delete: Operation",
+                method: method_named(&method),
+                content_type: DefaultContentType::Always,
+                is_operation: true,
+                may_be_gone: false,
+            };
+            destruction.send(&mut client.session(&existing.stop).await?, existing).await
         })
     }
 
@@ -219,39 +224,4 @@ fn performed(
     state.set("id", id.map_err(made)?.unwrap_or(path).as_str());
     output::store(&mut state, &answer.body, shape).map_err(made)?;
     Ok(state)
-}
-
-/// Makes the call of the destruction.
-async fn undo(session: &Session<'_>, state: &Object, method: &str) -> StepResult {
-    let reference = output::document(state)?;
-    let parameters = session.parameters(state, "delete", Some(&reference));
-    let id = text(state, "id");
-    let guarded = Guarded {
-        attribute: "precheck_delete",
-        path: &id,
-        document: &reference,
-        parameters: &parameters,
-    };
-    let _locks = precheck(session, state, &guarded).await?;
-    let path = expanded_path(state, "delete_path", &reference)?.unwrap_or(id);
-    let answer = session
-        .send(Outgoing {
-            name: "Delete: Operation",
-            method: method_named(method),
-            path: &path,
-            parameters: &parameters,
-            body: json_of(state, "delete_body")?,
-            content_type: DefaultContentType::Always,
-            is_operation: true,
-        })
-        .await?;
-    let answer = session.accepted("Delete: Operation", answer)?;
-    let begun = Begun {
-        attribute: "poll_delete",
-        answer: &answer,
-        url: &path,
-        document: &reference,
-        parameters: &parameters,
-    };
-    await_end(session, state, &begun).await
 }

@@ -1,6 +1,6 @@
 //! `output` and `sensitive_output`: the answer of the API in the state.
 
-use values::{Type, Value};
+use values::{Path, Type, Value};
 
 use super::{
     document::{
@@ -39,7 +39,7 @@ pub(super) fn store_what_fits(
     answer: &[u8],
     shape: Option<&Tree>,
 ) -> Result<Option<Diagnostic>, Diagnostic> {
-    let attribute = values::Path::root().attr("output_attrs");
+    let attribute = Path::root().attr("output_attrs");
     match store(state, answer, shape) {
         Err(mut misfit) if misfit.path.as_ref() == Some(&attribute) => {
             misfit.severity = provider::Severity::Warning;

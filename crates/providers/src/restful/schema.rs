@@ -34,12 +34,13 @@ pub(super) fn nested_one<const N: usize>(attributes: [(&'static str, Attribute);
 
 /// Parameters of a query: lists of values by name.
 pub(super) fn query() -> Attribute {
-    typed(Type::map(Type::list(Type::String))).optional()
+    let text = "Parameters of the query: lists of values by name.";
+    typed(Type::map(Type::list(Type::String))).optional().description(text)
 }
 
 /// Headers by name.
 pub(super) fn headers() -> Attribute {
-    typed(Type::map(Type::String)).optional()
+    typed(Type::map(Type::String)).optional().description("Headers by name.")
 }
 
 /// A method from a list.
@@ -100,6 +101,7 @@ pub(super) fn prechecks(has_path: bool) -> Attribute {
         ("query", query()),
     ]);
     let mutex = string().optional().description("The name of a lock of this process.");
+    let api = api.description("A status of the API to wait for.");
     nested(ObjectNesting::List, [("mutex", mutex), ("api", api)])
         .optional()
         .description("Conditions for the request: each is a lock or a status of the API.")
@@ -129,7 +131,7 @@ fn waiting() -> [(&'static str, Attribute); 4] {
     let delay = number().optional().validator(WholeBetween(0, LONGEST_DELAY));
     [
         ("status_locator", string().required().validator(IsLocator).description(locator)),
-        ("status", status.required()),
+        ("status", status.required().description("The statuses, in upper or lower case.")),
         ("header", headers()),
         (
             "default_delay_sec",

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::{FutureExt as _, future::BoxFuture};
+use values::Path;
 
 use super::{
     expression::locator::Locator,
@@ -11,6 +12,7 @@ use super::{
         client::{Answer, RequestError},
         locks::HeldLocks,
         poll::{FirstPause, PollError, PollRules, PollTarget, poll},
+        settings::Headers,
     },
     schema::{headers_of, query_of},
     session::{Parameters, Session, located, sentence, text, unusable},
@@ -86,7 +88,7 @@ pub(super) async fn await_end(
         Some(locator) => {
             let missing = || {
                 let detail = format!("The answer has no polling URL at {locator:?}.");
-                let path = values::Path::root().attr(begun.attribute);
+                let path = Path::root().attr(begun.attribute);
                 Diagnostic::error("No Polling URL", detail).at(path)
             };
             let place = place(&locator, begun.attribute, begun.document)?;
@@ -103,7 +105,7 @@ struct Loop<'a> {
     locator: String,
     status: Locator,
     rules: PollRules,
-    headers: super::request::settings::Headers,
+    headers: Headers,
 }
 
 fn place(locator: &str, attribute: &str, document: &[u8]) -> Result<Locator, Diagnostic> {
@@ -167,7 +169,7 @@ impl<'a> Loop<'a> {
                 format!("{} The answer:\n{}", sentence(&reason), session.excerpt(answer))
             }
         };
-        let path = values::Path::root().attr(self.attribute);
+        let path = Path::root().attr(self.attribute);
         Diagnostic::error(format!("`{}` failed", self.attribute), detail).at(path)
     }
 }

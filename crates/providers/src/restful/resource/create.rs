@@ -3,12 +3,14 @@
 use http_client::Method;
 
 use super::{
+    import::identity,
     method,
     read::{Reading, read_back},
 };
 use crate::{
     restful::{
         ephemeral_body::{Bodies, remember},
+        expression::expand::{expand_body, expand_path},
         output,
         request::{build::DefaultContentType, client::Answer},
         schema::{headers_of, query_of},
@@ -88,7 +90,7 @@ impl Created<'_> {
             Reading { of: change.state.clone(), reference: document, updates_body: false };
         let shape = self.bodies.applied().map(|it| it.shape());
         change.state = read_back(session, &reading, shape, "creation").await?;
-        change.identity = Some(super::import::identity(&change.state)?);
+        change.identity = Some(identity(&change.state)?);
         Ok(())
     }
 
@@ -100,7 +102,7 @@ impl Created<'_> {
         if output::store(&mut state, document, shape).is_err() {
             output::clear(&mut state);
         }
-        change.identity = super::import::identity(&state).ok();
+        change.identity = identity(&state).ok();
         change.state = state;
     }
 
@@ -113,8 +115,7 @@ impl Created<'_> {
         let Some(read) = self.planned.object("post_create_read") else { return Ok(None) };
         let invalid =
             |error: &dyn std::fmt::Display| unusable("post_create_read", &error.to_string());
-        let expand = crate::restful::expression::expand::expand_path;
-        let path = expand(&text(&read, "path"), &text(self.planned, "path"), document);
+        let path = expand_path(&text(&read, "path"), &text(self.planned, "path"), document);
         let parameters = session.parameters(self.planned, "read", Some(document));
         let (query, headers) = (query_of(&read.attr("query")), headers_of(&read.attr("header")));
         let outgoing = Outgoing {
@@ -128,9 +129,7 @@ impl Created<'_> {
         };
         let answer = session.send(outgoing).await?;
         let answer = session.accepted("Post-create read", answer)?;
-        let selector = read
-            .string("selector")
-            .map(|it| crate::restful::expression::expand::expand_body(&it, &answer.body));
+        let selector = read.string("selector").map(|it| expand_body(&it, &answer.body));
         let selector = selector.transpose().map_err(|it| invalid(&it))?;
         let part = selected("post_create_read", selector.as_deref(), &answer.body)?;
         part.map(Some).ok_or_else(|| invalid(&"the answer has nothing at `selector`"))

@@ -12,7 +12,7 @@ use crate::{
     restful::{
         document::{convert::from_json_implied, overlap::nullify, tree::Tree},
         request::settings::{Headers, Query},
-        session::{json_of, text, unusable},
+        session::{json_of, sentence, text, unusable},
     },
     sdk::{
         Diagnostic, Existing, Object, StepResult,
@@ -114,7 +114,7 @@ const EXAMPLE: &str = r#"An import needs a JSON text such as {"id": "posts/1", "
 fn invalid(summary: &str, reason: impl std::fmt::Display) -> Diagnostic {
     let detail = match reason.to_string() {
         it if it == EXAMPLE => it,
-        it => format!("{} {EXAMPLE}", crate::restful::session::sentence(&it)),
+        it => format!("{} {EXAMPLE}", sentence(&it)),
     };
     Diagnostic::error(summary, detail).at(Path::root().attr(ID))
 }

@@ -3,7 +3,8 @@
 //! Start reading at [`ManagedResource`], then [`create`], [`read`], [`update`] and [`delete`] for the requests, and
 //! [`import`] for the identity. [`upgrade`] reads the states of older versions.
 //!
-//! **Invariant:** once an object may exist, every error leaves a state that can find it again.
+//! **Invariant:** once an object may exist, every error leaves a state that can find it again, or says that it cannot be
+//! found: its path is in an answer that did not arrive or cannot be used.
 //! **Invariant:** a state never has a part that `ephemeral_body` set.
 
 mod create;
@@ -17,12 +18,12 @@ mod upgrade;
 use provider::{BoxFuture, ImportTarget};
 use values::{Path, Type, Value};
 
-pub(super) use self::upgrade::upgraded;
+pub(super) use self::{delete::Destruction, upgrade::upgraded};
 use super::{
     document::{convert::to_json, patch, select::Document, tree::Tree},
     ephemeral_body, output,
     schema::{EPHEMERAL_BODY, validate_prechecks},
-    session::{Client, text, unusable},
+    session::{Client, json_of, text, unusable},
 };
 use crate::sdk::{
     Change, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
@@ -166,7 +167,7 @@ fn is_forced(prior: &Object, planned: &Object) -> Result<bool, Diagnostic> {
         return Ok(false);
     }
     let tree = |of: &Object| -> Result<Option<Tree>, Diagnostic> {
-        let json = super::session::json_of(of, "body")?;
+        let json = json_of(of, "body")?;
         let tree = json.map(|it| Tree::parse(it.as_bytes())).transpose();
         tree.map_err(|it| unusable("body", &it.to_string()))
     };

@@ -2,6 +2,7 @@
 
 use http_client::Method;
 
+use super::import::identity;
 use crate::{
     restful::{
         document::{
@@ -15,7 +16,7 @@ use crate::{
         expression::expand::expand_body,
         output,
         request::build::DefaultContentType,
-        session::{Outgoing, Session, expanded_text, json_of, selected, text, unusable},
+        session::{Outgoing, Session, expanded_text, json_of, selected, sentence, text, unusable},
     },
     sdk::{Diagnostic, Existing, Object, StepResult},
 };
@@ -41,7 +42,7 @@ pub(super) async fn refresh(session: &mut Session<'_>, existing: &mut Existing) 
     let found = read(session, &reading, applied.as_ref().map(|it| it.shape())).await;
     match found.map_err(of_state)? {
         Some(found) => {
-            existing.identity = Some(super::import::identity(&found.state)?);
+            existing.identity = Some(identity(&found.state)?);
             existing.state = found.state;
             found.misfit.into_iter().for_each(|it| existing.diagnostics.push(it));
         }
@@ -137,10 +138,7 @@ fn templated(of: &Object, answer: Vec<u8>) -> Result<Vec<u8>, Diagnostic> {
 /// whole answer, so that the difference is visible. The parts that `ephemeral_body` set are in neither.
 fn update_body(state: &mut Object, document: &[u8], shape: Option<&Tree>) -> StepResult {
     let invalid = |it: &dyn std::fmt::Display| {
-        Diagnostic::error(
-            "Answer Cannot Be Read",
-            crate::restful::session::sentence(&it.to_string()),
-        )
+        Diagnostic::error("Answer Cannot Be Read", sentence(&it.to_string()))
     };
     let mut document = with_write_only(state, document)?;
     if let (Some(shape), false) = (shape, document.is_empty()) {

@@ -67,9 +67,17 @@ fn bodies(block: Block) -> Block {
             "read_response_template",
             string().optional().description("A text with $(body) that replaces the answer."),
         )
-        .attribute("update_body_patches", nested(ObjectNesting::List, patches).optional())
-        .attribute("delete_body", dynamic())
-        .attribute("delete_body_raw", string().optional())
+        .attribute(
+            "update_body_patches",
+            nested(ObjectNesting::List, patches)
+                .optional()
+                .description("Changes of the body of updates, in order."),
+        )
+        .attribute("delete_body", dynamic().description("The body of the deletion."))
+        .attribute(
+            "delete_body_raw",
+            string().optional().description("The body of the deletion as a text; $(body.x) works."),
+        )
         .attribute(
             "write_only_attrs",
             strings(Type::list, "Parts of `body` that the API does not return (gjson)."),
@@ -92,10 +100,10 @@ fn parameters(block: Block) -> Block {
 
 fn waits(block: Block) -> Block {
     let post_create_read = nested_one([
-        ("path", expression_of_path(string().required())),
+        ("path", expression_of_path(string().required().description("The path to read."))),
         ("query", query()),
         ("header", headers()),
-        ("selector", string().optional()),
+        ("selector", string().optional().description("The part of the answer to use (gjson).")),
     ]);
     block
         .attribute("precheck_create", prechecks(false))

@@ -3,6 +3,7 @@
 use http_client::Method;
 
 use super::{
+    import::identity,
     method,
     read::{Reading, read_back},
 };
@@ -52,7 +53,7 @@ pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> St
     let reading = Reading { of, reference: &reference, updates_body: false };
     let shape = bodies.applied().map(|it| it.shape());
     change.state = read_back(&session.finishing(), &reading, shape, "update").await?;
-    change.identity = Some(super::import::identity(&change.state)?);
+    change.identity = Some(identity(&change.state)?);
     remember(&mut change.private, bodies.applied());
     Ok(())
 }
