@@ -194,14 +194,14 @@ fn outcome_of(changed: &Changed) -> &'static str {
     }
 }
 
-/// The diagnostics for the findings of a recovery.
-pub fn report(findings: &Findings) -> Vec<Diagnostic> {
+/// The diagnostics for the findings of a recovery. `state` is the file of the state, `None` for the usual one.
+pub fn report(findings: &Findings, state: Option<&str>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(begin) = findings.begin.as_ref().filter(|_| findings.is_news()) {
         found.extend(cut_off(begin, findings));
         found.extend(left_open(&findings.left_open));
     }
-    found.extend(uncertain(&findings.uncertain));
+    found.extend(uncertain(&findings.uncertain, state));
     found
 }
 
@@ -246,8 +246,9 @@ pub fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
 /// The id of the diagnostic of [`uncertain`].
 pub const UNCERTAIN: Rule = Rule::UncertainCreate;
 
-/// The diagnostic for creations whose outcome is unknown. `None` if there are none.
-pub fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
+/// The diagnostic for creations whose outcome is unknown. `None` if there are none. `state` is the file of the state,
+/// `None` for the usual one.
+pub fn uncertain(intents: &[Intent], state: Option<&str>) -> Option<Diagnostic> {
     let each = |it: &Intent| {
         let named = it.named.as_ref().map(|named| format!(" ({named})")).unwrap_or_default();
         format!(
@@ -256,7 +257,7 @@ pub fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
             it.object.instance.resource.type_name,
             it.provider.source.for_display(),
             it.time,
-            ways_out(&it.object.instance)
+            ways_out(&it.object.instance, state)
                 .lines()
                 .map(|line| format!("    {line}\n"))
                 .collect::<String>()

@@ -76,12 +76,14 @@ pub struct NoJournal;
 
 impl Journal for NoJournal {}
 
-/// Returns the options that a user has after a creation with an unknown result.
-pub fn ways_out(address: &ResourceInstance) -> String {
+/// Returns the options that a user has after a creation with an unknown result. `state` is the file of the state,
+/// `None` for the usual one.
+pub fn ways_out(address: &ResourceInstance, state: Option<&str>) -> String {
     let quoted = shell::quoted(&address.to_string());
+    let state = state.map(|it| format!("-state={} ", shell::quoted(it))).unwrap_or_default();
     format!(
-        "  mayfly state adopt {quoted} ID    if it exists; the provider's documentation describes \
-         the import ID\n  mayfly state adopt -gone {quoted}    if it does not exist\n  \
+        "  mayfly state adopt {state}{quoted} ID    if it exists; the provider's documentation describes \
+         the import ID\n  mayfly state adopt {state}-gone {quoted}    if it does not exist\n  \
          -retry-uncertain, as an option of plan, apply or destroy: to create it anyway"
     )
 }

@@ -164,6 +164,7 @@ pub fn apply(
 ) -> Result<Applied, Failure> {
     let Approved { mut prepared, plan, refreshed, files } = approved;
     let (stored, before) = (open.file.state.clone(), open.uncertain.clone());
+    let named = open.named.clone();
     let keeper = Arc::new(open.keeper(session, purpose));
     if let Err(problem) = session.runtime.block_on(keeper.begin(&stored, &refreshed)) {
         store::close(session, &keeper)?;
@@ -189,7 +190,7 @@ pub fn apply(
     let (mut diagnostics, state) = (outcome.diagnostics, outcome.state);
     let mut found = Vec::new();
     found.extend(write(session, &keeper, &state));
-    found.extend(news(&keeper.uncertain(), &before));
+    found.extend(news(&keeper.uncertain(), &before, named.as_deref()));
     found.extend(directories.changes(&prepared.program));
     diagnostics.extend(found.iter().cloned());
     Ok(Applied { prepared, plan, state, diagnostics, found, view, keeper })
@@ -232,9 +233,9 @@ pub fn refresh(
 }
 
 /// A warning about creations with unknown outcome in this run. Those of earlier runs were reported at the start.
-fn news(uncertain: &[Intent], before: &[Intent]) -> Option<Diagnostic> {
+fn news(uncertain: &[Intent], before: &[Intent], state: Option<&str>) -> Option<Diagnostic> {
     let news: Vec<Intent> = uncertain.iter().filter(|it| !before.contains(it)).cloned().collect();
-    recovery::uncertain(&news)
+    recovery::uncertain(&news, state)
 }
 
 /// Writes the final state. Returns the error if that fails.

@@ -42,7 +42,9 @@ impl Ended {
     pub(crate) fn uncertain(&self) -> BTreeSet<String> {
         let ways_out = self.printed.lines().filter_map(|line| {
             let (_, rest) = line.split_once("mayfly state adopt ")?;
-            Some(rest.split_once(" ID")?.0.to_owned())
+            let (named, _) = rest.split_once(" ID")?;
+            // A state of another name stands before the address.
+            Some(named.rsplit(' ').next()?.to_owned())
         });
         ways_out.collect()
     }

@@ -115,6 +115,11 @@ fn killed_apply_loses_no_response_and_repeats_no_creation() {
     ]);
     assert!(ended.err.contains("Error: Object may exist already"), "{}", ended.err);
     assert_eq!(bench.state(".")["serial"], 1);
+    fs::copy(bench.path("terraform.tfstate"), bench.path("other.tfstate")).expect("can be copied");
+    fs::copy(bench.path("terraform.tfstate.journal"), bench.path("other.tfstate.journal"))
+        .expect("can be copied");
+    let elsewhere = bench.mayfly(".", ["plan", "-state=other.tfstate"]).fails();
+    elsewhere.shows(&["mayfly state adopt -state=other.tfstate playground_secret.slow ID"]);
     // The warning is shown only once.
     let again = bench.mayfly(".", ["plan"]).fails();
     again.shows(&["Objects may exist that the state does not know"]);

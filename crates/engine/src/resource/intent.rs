@@ -104,7 +104,7 @@ impl Planning<'_> {
             subject.text,
             intent.time,
             intent.provider.source.for_display(),
-            ways_out(subject.address())
+            ways_out(subject.address(), None)
         );
         let diagnostic = Diagnostic::new(Summary::UNCERTAIN_CREATE, detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);

@@ -56,12 +56,22 @@ pub struct StateOptions {
     pub backup: Option<String>,
 }
 
+impl StateOptions {
+    /// The file that a message names with `-state`. `None` for the configured place.
+    fn named(&self) -> Option<String> {
+        let file = self.state_out.as_ref().or(self.state.as_ref())?;
+        Some(file.display().to_string())
+    }
+}
+
 /// The opened state of one workspace.
 pub struct OpenState {
     /// The state file that was read. An empty state with a new lineage if there was none.
     pub file: StateFile,
     /// The creations whose outcome is unknown.
     pub uncertain: Vec<Intent>,
+    /// The file that a message names with `-state`. `None` for the configured place.
+    pub named: Option<String>,
     store: Arc<dyn StateStore>,
     generation: Expected,
     /// The digest of the bytes that were read. `None` if there was no state.
@@ -99,7 +109,8 @@ pub fn open(
     // asserts that there is no other run.
     if lock.is_none() && purpose == Purpose::Plan {
         let (open, findings) = read_with_journal(session, store, &paths, None)?;
-        session.view.diagnostics(&recovery::report(&findings), &Sources::default());
+        let found = recovery::report(&findings, options.named().as_deref());
+        session.view.diagnostics(&found, &Sources::default());
         return Ok(open);
     }
     let is_of_lock = lock.as_deref().is_some_and(HeldLock::has_made_store);
@@ -109,6 +120,7 @@ pub fn open(
         refuse_last_serial(open.file.serial, &paths.read).map_err(|it| *it)?;
     }
     let journal = Arc::new(LocalJournal::beside(&paths.write));
+    let open = OpenState { named: options.named(), ..open };
     let open = recover(session, open, journal, &paths, purpose)?;
     watcher::report(session, &paths);
     Ok(open)
@@ -246,6 +258,7 @@ fn read(
     Ok(OpenState {
         file,
         uncertain: Vec::new(),
+        named: None,
         store,
         generation,
         digest: snapshot.map(|it| digest(&it.bytes)),
@@ -317,7 +330,7 @@ fn recover(
         session.failpoints.reach("recovery");
         write_recovered(session, &mut open, &*store, before, &records)?;
     }
-    let mut reported = recovery::report(&findings);
+    let mut reported = recovery::report(&findings, open.named.as_deref());
     // `state adopt` resolves uncertain creations, so do not warn about them.
     reported.retain(|it| purpose != Purpose::Adopt || it.id() != recovery::UNCERTAIN);
     // A test names the objects of a killed one itself.

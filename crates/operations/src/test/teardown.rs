@@ -62,9 +62,10 @@ impl FileRun<'_> {
             false => self.destroy_objects(state, &mut cleanup.diagnostics, &last, record.as_ref()),
         };
         let uncertain = record.as_ref().map(StateRecord::uncertain).unwrap_or_default();
-        cleanup.diagnostics.extend(recovery::uncertain(&uncertain));
         cleanup.saved_in = (has_managed_objects(&state) || !uncertain.is_empty())
             .then(|| records::free_name(self.session));
+        let uncertain = recovery::uncertain(&uncertain, cleanup.saved_in.as_deref());
+        cleanup.diagnostics.extend(uncertain);
         cleanup.problem = self.end_record(record, &state, cleanup.saved_in.as_deref());
         cleanup.left = addresses(&state);
         cleanup
