@@ -42,6 +42,7 @@ const BEYOND_TEXT: &[(&str, &str)] = &[
     ("too-many-blocks", "a provider's schema has to have a bound, and none here has"),
     ("too-many-modules", "it takes a hundred thousand paths of calls"),
     ("undeclared-variable", "files of variables, and the command line"),
+    ("withheld-value", "a provider has to return a write-only value"),
     ("write-only-in-set", "a provider's schema has to have one"),
 ];
 
