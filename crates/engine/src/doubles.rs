@@ -26,7 +26,8 @@ use provider::{
     PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas,
     ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
     RenewEphemeralRequest, RenewEphemeralResponse, Schema, StateResponse,
-    UpgradeResourceStateRequest, ValidateRequest,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Str, Value};
 
@@ -212,6 +213,13 @@ impl Provider for Double {
         request: UpgradeResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse> {
         self.provider.upgrade_resource_state(request)
+    }
+
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        self.provider.upgrade_resource_identity(request)
     }
 
     fn move_resource_state(

@@ -19,7 +19,8 @@ use provider::{
     OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider,
     ProviderDiagnostic, ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
     ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
-    Schema, SchemaTypes, StateResponse, UpgradeResourceStateRequest, ValidateRequest,
+    Schema, SchemaTypes, StateResponse, UpgradeResourceIdentityRequest,
+    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Path, Str, Type, Value, json};
 
@@ -234,6 +235,16 @@ impl Provider for Peer {
     ) -> BoxFuture<'_, StateResponse> {
         log("upgrade", &request.version.to_string());
         done(self.stored(&request.raw_state))
+    }
+
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        let text = String::from_utf8_lossy(&request.raw_identity).into_owned();
+        let name = format!("{text} of version {}", request.version);
+        let identity = Value::object_from([("name", Value::string(name))]);
+        done(UpgradeResourceIdentityResponse { identity: Some(identity), diagnostics: Vec::new() })
     }
 
     fn move_resource_state(

@@ -190,6 +190,8 @@ calls! {
         ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
     upgrade_state "UpgradeResourceState" upgrade_resource_state upgrade_resource_state
         UpgradeResourceStateRequest UpgradeResourceStateResponse;
+    upgrade_identity "UpgradeResourceIdentity" upgrade_resource_identity upgrade_resource_identity
+        UpgradeResourceIdentityRequest UpgradeResourceIdentityResponse;
     configure "ConfigureProvider" configure configure_provider
         ConfigureProviderRequest ConfigureProviderResponse;
     read_resource "ReadResource" read_resource read_resource ReadResourceRequest ReadResourceResponse;

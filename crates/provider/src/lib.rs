@@ -32,7 +32,8 @@ pub use crate::provider::{
     PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
     RawState, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
     ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Severity, StateResponse,
-    UpgradeResourceStateRequest, ValidateRequest,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 pub use crate::provisioner::{ProvisionRequest, Provisioner};
 pub use crate::schema::{

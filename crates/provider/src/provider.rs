@@ -65,6 +65,15 @@ pub trait Provider: Send + Sync {
         request: UpgradeResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse>;
 
+    /// Upgrades a stored identity to the current version of its schema. By default an error, for providers whose
+    /// identities never had another version.
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        Box::pin(async move { UpgradeResourceIdentityResponse::unsupported(&request) })
+    }
+
     /// Converts a stored object of another type, for a `moved` block.
     fn move_resource_state(
         &self,
@@ -251,6 +260,38 @@ pub struct UpgradeResourceStateRequest {
     pub version: i64,
     /// The stored object.
     pub raw_state: RawState,
+}
+
+/// The request of [`Provider::upgrade_resource_identity`].
+#[derive(Clone)]
+pub struct UpgradeResourceIdentityRequest {
+    /// The resource type.
+    pub type_name: Str,
+    /// The version of the identity schema with which the identity was stored.
+    pub version: i64,
+    /// The JSON text of the stored identity.
+    pub raw_identity: Arc<[u8]>,
+}
+
+/// The response of [`Provider::upgrade_resource_identity`].
+#[derive(Clone)]
+pub struct UpgradeResourceIdentityResponse {
+    /// The identity by the current schema. `None` if the call failed.
+    pub identity: Option<Value>,
+    /// The diagnostics of the provider.
+    pub diagnostics: Vec<ProviderDiagnostic>,
+}
+
+impl UpgradeResourceIdentityResponse {
+    /// The response of a provider that knows no other version.
+    pub fn unsupported(request: &UpgradeResourceIdentityRequest) -> Self {
+        let detail = format!(
+            "{} cannot upgrade an identity of version {}.",
+            request.type_name, request.version
+        );
+        let error = ProviderDiagnostic::error("Unable to Upgrade Resource Identity", detail);
+        Self { identity: None, diagnostics: vec![error] }
+    }
 }
 
 /// The request of [`Provider::move_resource_state`].

@@ -214,7 +214,8 @@ language::language! { rules
         JournalWrite "journal-write": JOURNAL_WRITE Error "Failed to write the journal";
         LockTimeout "lock-timeout": LOCK_TIMEOUT Error "Invalid -lock-timeout";
         NewerProviderState "newer-provider-state":
-            NEWER_PROVIDER_STATE Error "Resource instance managed by newer provider version";
+            NEWER_PROVIDER_STATE Error "Resource instance managed by newer provider version",
+            NEWER_PROVIDER_IDENTITY Error "Resource identity managed by newer provider version";
         NoObject "no-object": NO_OBJECT Error "Provider produced invalid object";
         NoOutputs "no-outputs": NO_OUTPUTS Warning "No outputs found";
         NoState "no-state": NO_STATE Error "No state file was found";

@@ -6,7 +6,8 @@ use addr::ResourceInstance;
 use db::Summary;
 use provider::{
     MoveResourceStateRequest, Private, Provider, RawState, ReadResourceRequest, StateResponse,
-    UpgradeResourceStateRequest, objchange, write_only_values_present,
+    UpgradeResourceIdentityRequest, UpgradeResourceStateRequest, objchange,
+    write_only_values_present,
 };
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Path, Type, Value, conform, json};
@@ -53,6 +54,7 @@ impl Planning<'_> {
             Some(previous) => self.take_over(subject, provider, &stored, &previous).await?,
             None => self.upgrade(subject, provider, &stored).await?,
         };
+        let upgraded = self.with_current_identity(subject, provider, upgraded).await?;
         if !self.refreshes(&subject.object) {
             self.keep_refreshed(subject, Some(&upgraded.object));
             return Ok(Some(upgraded));
@@ -187,6 +189,40 @@ impl Walk<'_> {
         let response = provider.upgrade_resource_state(request).await;
         let response = StateResponse { private: None, ..response };
         self.upgraded(subject, stored, response, "during upgrade")
+    }
+
+    /// Upgrades an identity that was stored with another version of its schema.
+    async fn with_current_identity(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        prior: Prior,
+    ) -> Result<Prior, Failed> {
+        let (Some(schema), Some(stored)) = (&subject.identity, &prior.object.identity) else {
+            return Ok(prior);
+        };
+        let version = i64::try_from(stored.schema_version).unwrap_or(i64::MAX);
+        if version == schema.version() {
+            return Ok(prior);
+        }
+        if version > schema.version() {
+            let detail = format!(
+                "The current identity of {} was created by a newer provider version than is currently selected. \
+                 Upgrade the {} provider to work with this identity.",
+                subject.text,
+                subject.provider.source.for_display()
+            );
+            self.report_about(&subject.text, Summary::NEWER_PROVIDER_IDENTITY, detail);
+            return Err(Failed);
+        }
+        let raw_identity = stored.json.as_bytes().into();
+        let type_name = subject.type_name();
+        let request = UpgradeResourceIdentityRequest { type_name, version, raw_identity };
+        let response = provider.upgrade_resource_identity(request).await;
+        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
+        let identity = self.encode_identity(subject, response.identity.as_ref());
+        let object = Arc::new(Object { identity, ..(*prior.object).clone() });
+        Ok(Prior { identity: response.identity, object, ..prior })
     }
 
     /// Asks a provider to make an object of its own from one of another type or of another provider.

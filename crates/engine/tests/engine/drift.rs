@@ -1,7 +1,10 @@
 //! Tests of drift: changes from outside that a plan finds, and the attributes that its own changes are derived from.
 
+use std::sync::Arc;
+
+use addr::parse_resource_instance;
 use expect_test::{Expect, expect};
-use state::PlanMode;
+use state::{Identity, Object, PlanMode};
 
 use crate::world::{World, summaries, world};
 
@@ -132,7 +135,7 @@ fn replacement_request_without_a_key_warns_about_the_instances() {
         let mut world = world(&format!(
             "resource \"test_thing\" \"a\" {{\n  count = {count}\n  name = \"a\"\n}}\n"
         ));
-        world.replace = vec![addr::parse_resource_instance("test_thing.a").expect("an address")];
+        world.replace = vec![parse_resource_instance("test_thing.a").expect("an address")];
         let found = world.plan().diagnostics;
         found.iter().map(|it| format!("{}\n", it.detail)).collect::<String>()
     };
@@ -148,4 +151,39 @@ fn replacement_request_without_a_key_warns_about_the_instances() {
           -replace="test_thing.a[0]"
           -replace="test_thing.a[1]"
     "#]].assert_eq(&format!("{}{}{}", details("0"), details("1"), details("2")));
+}
+
+/// A stored object whose identity has a version of its schema; the current one is 1.
+fn identified(version: u64) -> World {
+    let mut world = applied("resource \"test_thing\" \"a\" {\n  name = \"a\"\n}\n");
+    let address = parse_resource_instance("test_thing.a").expect("an address");
+    let stored = world.state.current(&address).expect("exists").clone();
+    let provider = world.state.provider_of(&address).expect("has one").clone();
+    let identity = Some(Identity { schema_version: version, json: r#"{"id":"old"}"#.into() });
+    let object = Arc::new(Object { identity, ..(*stored).clone() });
+    world.state.set_current(&address, &provider, object);
+    world
+}
+
+#[test]
+fn identity_of_an_older_schema_is_upgraded() {
+    for (version, expected) in [(0, r#"{"id":"new"}"#), (1, r#"{"id":"old"}"#)] {
+        let mut world = identified(version);
+        let outcome = world.plan();
+        assert_eq!(summaries(&outcome.diagnostics), "");
+        let asked = world.calls().iter().any(|it| it.ends_with(r#"identity 0 {"id":"old"}"#));
+        assert_eq!(asked, version == 0);
+        let address = parse_resource_instance("test_thing.a").expect("an address");
+        let object = outcome.refreshed.current(&address).expect("exists");
+        let identity = object.identity.as_ref().expect("has one");
+        assert_eq!((identity.schema_version, &*identity.json), (1, expected));
+    }
+}
+
+#[test]
+fn identity_of_a_newer_schema_is_an_error() {
+    let mut world = identified(2);
+    let outcome = world.plan();
+    let expected = "error: Resource identity managed by newer provider version\n";
+    assert_eq!(summaries(&outcome.diagnostics), expected);
 }

@@ -180,7 +180,7 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         managed: one("test_thing", thing),
         data: one("test_lookup", lookup),
         ephemeral: one("test_secret", secret),
-        identities: one("test_thing", attributes(vec![("id", Attribute::required(Type::String))])),
+        identities: BTreeMap::from([(Str::from("test_thing"), Arc::new(identity_schema()))]),
     };
     let capabilities = Capabilities {
         get_provider_schema_optional: true,
@@ -188,6 +188,10 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         ..Capabilities::default()
     };
     Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, functions(), capabilities))
+}
+
+fn identity_schema() -> Schema {
+    Schema::new(1, attributes(vec![("id", Attribute::required(Type::String))]))
 }
 
 fn object_type() -> Type {
@@ -307,6 +311,19 @@ impl Provider for Fake {
         let state = values::json::decode(&text, &ty).expect("stored by tests");
         Box::pin(async move {
             StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
+        })
+    }
+
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        let text = String::from_utf8_lossy(&request.raw_identity).into_owned();
+        Box::pin(async move {
+            let diagnostics = self.call(format!("identity {} {text}", request.version)).await;
+            let id = text.contains("old").then(|| Value::string("new"));
+            let identity = id.map(|id| Value::object_from([("id", id)]));
+            UpgradeResourceIdentityResponse { identity, diagnostics }
         })
     }
 

@@ -12,7 +12,8 @@ use provider::{
     OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse, Private,
     ProviderDiagnostic, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
     ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
-    StateResponse, UpgradeResourceStateRequest, ValidateRequest,
+    StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
+    UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::Value;
 
@@ -167,6 +168,24 @@ impl GrpcProvider {
             &mut diagnostics,
         );
         Ok(StateResponse { state, private: None, diagnostics })
+    }
+
+    pub(super) async fn try_upgrade_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> Result<UpgradeResourceIdentityResponse, Failure> {
+        const METHOD: &str = "UpgradeResourceIdentity";
+        let schema = self.ready().await?.identity(&request.type_name);
+        let message = tfplugin::UpgradeResourceIdentityRequest {
+            type_name: request.type_name.to_string(),
+            version: request.version,
+            raw_identity: raw_state(&RawState::Json(request.raw_identity)),
+        };
+        let answer = self.answer(self.wire.upgrade_identity(message)).await?;
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
+        let identity = self.decode_identity(METHOD, answer.upgraded_identity, schema.as_deref());
+        let identity = keep(identity, &mut diagnostics);
+        Ok(UpgradeResourceIdentityResponse { identity, diagnostics })
     }
 
     pub(super) async fn try_move(

@@ -15,8 +15,8 @@ use provider::{
     OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
     PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas,
     ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceStateRequest,
-    ValidateRequest,
+    RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceIdentityRequest,
+    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Str, Value};
 
@@ -85,6 +85,19 @@ impl Provider for GrpcProvider {
         request: UpgradeResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse> {
         Box::pin(async { self.try_upgrade(request).await.unwrap_or_else(no_state) })
+    }
+
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        Box::pin(async {
+            let upgraded = self.try_upgrade_identity(request).await;
+            upgraded.unwrap_or_else(|diagnostics| UpgradeResourceIdentityResponse {
+                identity: None,
+                diagnostics,
+            })
+        })
     }
 
     fn move_resource_state(

@@ -34,7 +34,7 @@ answers! {
     ValidateProviderConfigResponse UpgradeResourceStateResponse ReadResourceResponse PlanResourceChangeResponse
     ApplyResourceChangeResponse ImportResourceStateResponse MoveResourceStateResponse ReadDataSourceResponse
     OpenEphemeralResourceResponse RenewEphemeralResourceResponse GetFunctionsResponse
-    GetResourceIdentitySchemasResponse
+    GetResourceIdentitySchemasResponse UpgradeResourceIdentityResponse
 }
 
 macro_rules! bare_answers {

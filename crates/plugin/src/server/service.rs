@@ -7,7 +7,7 @@ use provider::{
     FunctionFault, ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest,
     OpenEphemeralRequest, PlanResourceChangeRequest, Provider, ProviderDiagnostic, ProviderSchemas,
     ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Schema,
-    UpgradeResourceStateRequest, ValidateRequest,
+    UpgradeResourceIdentityRequest, UpgradeResourceStateRequest, ValidateRequest,
 };
 use tokio::sync::OnceCell;
 use values::{Str, Value};
@@ -197,6 +197,33 @@ impl Service {
         let answer = self.provider.upgrade_resource_state(request).await;
         Ok(tfplugin::UpgradeResourceStateResponse {
             upgraded_state: write(&about, answer.state.as_ref(), schema.implied_type())?,
+            diagnostics: diagnostics::write_all(answer.diagnostics),
+        })
+    }
+
+    pub(super) async fn upgrade_identity(
+        &self,
+        request: tfplugin::UpgradeResourceIdentityRequest,
+    ) -> tfplugin::UpgradeResourceIdentityResponse {
+        settle(self.try_upgrade_identity(request).await)
+    }
+
+    async fn try_upgrade_identity(
+        &self,
+        request: tfplugin::UpgradeResourceIdentityRequest,
+    ) -> Result<tfplugin::UpgradeResourceIdentityResponse, Failure> {
+        let about = About::new("UpgradeResourceIdentity", &request.type_name);
+        let schema = self.identity(&request.type_name).await?;
+        let raw = request.raw_identity.map(|it| it.json).unwrap_or_default();
+        let request = UpgradeResourceIdentityRequest {
+            type_name: request.type_name.into(),
+            version: request.version,
+            raw_identity: (&raw[..]).into(),
+        };
+        let answer = self.provider.upgrade_resource_identity(request).await;
+        let identity = answer.identity.as_ref();
+        Ok(tfplugin::UpgradeResourceIdentityResponse {
+            upgraded_identity: write_identity(&about, identity, schema.as_deref())?,
             diagnostics: diagnostics::write_all(answer.diagnostics),
         })
     }

@@ -48,6 +48,7 @@ serve! { V5 tfplugin5 get_schema {
     validate_data_source_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
     validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
     upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
+    upgrade_resource_identity upgrade_identity UpgradeResourceIdentityRequest UpgradeResourceIdentityResponse;
     configure configure ConfigureProviderRequest ConfigureProviderResponse;
     read_resource read ReadResourceRequest ReadResourceResponse;
     plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
@@ -70,6 +71,7 @@ serve! { V6 tfplugin6 get_provider_schema {
     validate_data_resource_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
     validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
     upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
+    upgrade_resource_identity upgrade_identity UpgradeResourceIdentityRequest UpgradeResourceIdentityResponse;
     configure_provider configure ConfigureProviderRequest ConfigureProviderResponse;
     read_resource read ReadResourceRequest ReadResourceResponse;
     plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;

@@ -15,7 +15,8 @@ use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
     PlanResourceChangeRequest, Private, Provider, RawState, ReadDataSourceRequest,
-    ReadResourceRequest, RenewEphemeralRequest, UpgradeResourceStateRequest, ValidateRequest,
+    ReadResourceRequest, RenewEphemeralRequest, UpgradeResourceIdentityRequest,
+    UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Path, Str, Type, Value};
 
@@ -181,6 +182,15 @@ async fn import_upgrade_move_and_data_source_calls_work() {
     // The peer returns the write-only value, which is an error; the value must not be passed on.
     seen.extend(texts(&upgraded.diagnostics));
     seen.push(format!("{:?}", upgraded.state));
+    let request = UpgradeResourceIdentityRequest {
+        type_name: "peer_thing".into(),
+        version: 3,
+        raw_identity: br#"{"name":"old"}"#[..].into(),
+    };
+    let identity = provider.upgrade_resource_identity(request).await;
+    assert_eq!(texts(&identity.diagnostics), Vec::<String>::new());
+    let name = identity.identity.and_then(|it| it.get_attr("name"));
+    assert_eq!(name, Some(Value::string(r#"{"name":"old"} of version 3"#)));
     let moved = provider
         .move_resource_state(MoveResourceStateRequest {
             source_provider_address: "example.com/tests/other".into(),

@@ -10,7 +10,10 @@ use values::{Path, Str};
 
 use crate::{
     files::Mode,
-    sdk::{Diagnostic, Diagnostics, Object, validate::requires},
+    sdk::{
+        Diagnostic, Diagnostics, Object,
+        validate::{requires, shown},
+    },
 };
 
 /// The attributes for the content. A configuration sets exactly one of them.
@@ -91,7 +94,7 @@ impl ArchiveRequest {
         let text = |name| object.string(name).unwrap_or_default();
         let invalid = |name| {
             let path = object.path_of(name);
-            let detail = format!("{path} has no value that can be used.");
+            let detail = format!("{} has no value that can be used.", shown(&path));
             Diagnostic::error("Invalid Attribute Value", detail).at(path)
         };
         let mode = match object.string("output_file_mode") {
@@ -354,9 +357,9 @@ mod tests {
                  source_file, source_dir must be given; none is."
         ]
         .assert_eq(&refused(r#"{"type": "zip"}"#));
-        expect![".type: Invalid Attribute Value: .type has no value that can be used."]
+        expect![".type: Invalid Attribute Value: type has no value that can be used."]
             .assert_eq(&refused(r#"{"source_file": "f", "type": "rar"}"#));
-        expect![".output_file_mode: Invalid Attribute Value: .output_file_mode has no value that can be used."]
+        expect![".output_file_mode: Invalid Attribute Value: output_file_mode has no value that can be used."]
             .assert_eq(&refused(r#"{"source_file": "f", "type": "zip", "output_file_mode": "9"}"#));
         let order = ArchiveRequest::of(&config(
             r#"{"source_dir": "d", "type": "tar.gz", "output_path": "o", "output_file_mode": "0666"}"#,

@@ -2,7 +2,10 @@
 
 use values::{Path, Value};
 
-use crate::sdk::{Diagnostics, validate::Validator};
+use crate::sdk::{
+    Diagnostics,
+    validate::{Validator, shown},
+};
 
 /// The permissions of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +27,8 @@ pub(crate) struct IsMode;
 impl Validator for IsMode {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         if value.as_str().is_some_and(|text| Mode::parse(text).is_none()) {
-            let detail = format!("{path} must be permissions in octal digits, such as \"0644\".");
+            let detail =
+                format!("{} must be permissions in octal digits, such as \"0644\".", shown(path));
             diagnostics.error_at(path.clone(), "Invalid File Mode", detail);
         }
     }

@@ -17,7 +17,7 @@ use crate::{
     sdk::{
         Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
         schema::{Attribute, Block, Schema, string},
-        validate::{Validator, exactly_one_of},
+        validate::{Validator, exactly_one_of, shown},
     },
 };
 
@@ -87,7 +87,7 @@ impl Validator for IsBase64 {
 }
 
 fn not_base64(path: &AttributePath) -> Diagnostic {
-    Diagnostic::error("Invalid Base64", format!("{path} must be base64.")).at(path.clone())
+    Diagnostic::error("Invalid Base64", format!("{} must be base64.", shown(path))).at(path.clone())
 }
 
 impl Resource<()> for ManagedFile {

@@ -6,6 +6,7 @@ use provider::{
     ApplyResourceChangeResponse, FunctionFault, ImportResourceStateResponse, OpenEphemeralResponse,
     PlanResourceChangeResponse, Private, ProviderDiagnostic, ProviderSchemas,
     ReadDataSourceResponse, ReadResourceResponse, RenewEphemeralResponse, StateResponse,
+    UpgradeResourceIdentityResponse,
 };
 use values::Value;
 
@@ -79,6 +80,20 @@ impl Answer for StateResponse {
 
     fn value(&mut self) -> Option<&mut Value> {
         self.state.as_mut()
+    }
+}
+
+impl Answer for UpgradeResourceIdentityResponse {
+    fn refused(diagnostic: ProviderDiagnostic) -> Self {
+        UpgradeResourceIdentityResponse { identity: None, diagnostics: vec![diagnostic] }
+    }
+
+    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn value(&mut self) -> Option<&mut Value> {
+        self.identity.as_mut()
     }
 }
 

@@ -10,7 +10,8 @@ use provider::{
     PlanResourceChangeRequest, PlanResourceChangeResponse, Provider, ProviderDiagnostic,
     ProviderSchemas, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
     ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, StateResponse,
-    UpgradeResourceStateRequest, ValidateRequest,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Str, Type, Value};
 
@@ -78,6 +79,16 @@ impl Provider for Gate {
         Box::pin(async {
             let call = Call::about("upgrade", &request.type_name, &Value::null(Type::Dynamic));
             self.pass(&call, self.inner.upgrade_resource_state(request)).await
+        })
+    }
+
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        Box::pin(async {
+            let call = Call::about("upgrade", &request.type_name, &Value::null(Type::Dynamic));
+            self.pass(&call, self.inner.upgrade_resource_identity(request)).await
         })
     }
 

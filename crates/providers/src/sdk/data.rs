@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use values::{Kind, Path, Step, Str, Value};
 
-use super::diagnostics::Diagnostic;
+use super::{diagnostics::Diagnostic, validate::shown};
 
 /// An object of a schema, or null, with the path for diagnostics about its parts. It has no `Debug`, because it
 /// may hold secrets.
@@ -81,7 +81,7 @@ impl Object {
         let Some(number) = value.as_number() else { return Ok(None) };
         let not_whole = || {
             let path = self.path_of(name);
-            let detail = format!("{path} must be a whole number that fits into 64 bits.");
+            let detail = format!("{} must be a whole number that fits into 64 bits.", shown(&path));
             Diagnostic::error("Invalid Attribute Value", detail).at(path)
         };
         number.to_i64().map(Some).ok_or_else(not_whole)

@@ -78,6 +78,16 @@ pub trait Resource<C>: Send + Sync {
         Err(Diagnostic::error("Unable to Upgrade Resource State", detail))
     }
 
+    /// Upgrades the JSON of an identity from version `from` of its schema to the current version.
+    ///
+    /// # Errors
+    /// If that version cannot be upgraded.
+    fn upgrade_identity(&self, from: i64, identity: Json) -> Result<Json, Diagnostic> {
+        let _ = identity;
+        let detail = format!("{} cannot upgrade an identity of version {from}.", self.type_name());
+        Err(Diagnostic::error("Unable to Upgrade Resource Identity", detail))
+    }
+
     /// Converts the JSON of another type's state to this type, for a `moved` block. `None` if the other type is
     /// not supported.
     ///

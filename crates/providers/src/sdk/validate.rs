@@ -17,7 +17,7 @@ pub trait Validator: Send + Sync {
 }
 
 /// The text of a path in a sentence, without the dot before its first attribute.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     path.to_string().trim_start_matches('.').to_owned()
 }
 

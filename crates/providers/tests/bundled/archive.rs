@@ -161,12 +161,12 @@ async fn invalid_archive_arguments_name_the_attribute() {
     for (members, expected) in [
         (
             format!(r#""type": "rar", {text}"#),
-            expect![".type: Invalid Attribute Value Match: .type must be one of: zip, tar.gz."],
+            expect![".type: Invalid Attribute Value Match: type must be one of: zip, tar.gz."],
         ),
         (
             format!(r#""type": "zip", "output_file_mode": "rw", {text}"#),
             expect![[
-                r#".output_file_mode: Invalid File Mode: .output_file_mode must be permissions in octal digits, such as "0644"."#
+                r#".output_file_mode: Invalid File Mode: output_file_mode must be permissions in octal digits, such as "0644"."#
             ]],
         ),
         (

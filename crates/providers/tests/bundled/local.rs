@@ -175,12 +175,12 @@ async fn invalid_local_file_arguments_name_the_attribute_without_content() {
         ),
         (
             r#""content_base64": "-secret-""#,
-            expect![".content_base64: Invalid Base64: .content_base64 must be base64."],
+            expect![".content_base64: Invalid Base64: content_base64 must be base64."],
         ),
         (
             r#""content": "-secret-", "directory_permission": "1777""#,
             expect![[
-                r#".directory_permission: Invalid File Mode: .directory_permission must be permissions in octal digits, such as "0644"."#
+                r#".directory_permission: Invalid File Mode: directory_permission must be permissions in octal digits, such as "0644"."#
             ]],
         ),
     ] {

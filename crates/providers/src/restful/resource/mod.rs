@@ -3,8 +3,8 @@
 //! Start reading at [`ManagedResource`], then [`create`], [`read`], [`update`] and [`delete`] for the requests, and
 //! [`import`] for the identity. [`upgrade`] reads the states of older versions.
 //!
-//! **Invariant:** once an object may exist, every error leaves a state that can find it again, or says that it cannot be
-//! found: its path is in an answer that did not arrive or cannot be used.
+//! **Invariant:** once an object may exist, every error leaves a state that can find it again, or says that it cannot
+//! be found: its path is in an answer that did not arrive or cannot be used.
 //! **Invariant:** a state never has a part that `ephemeral_body` set.
 
 mod create;

@@ -18,7 +18,8 @@ use provider::{
     PlanResourceChangeResponse, Provider, ProviderDiagnostic, ProviderSchemas,
     ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
     RenewEphemeralRequest, RenewEphemeralResponse, SchemaTypes, StateResponse,
-    UpgradeResourceStateRequest, ValidateRequest,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Str, Value};
 
@@ -294,6 +295,13 @@ impl<D: Definition> Provider for Server<D> {
         request: UpgradeResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse> {
         Box::pin(async move { self.upgraded(&request) })
+    }
+
+    fn upgrade_resource_identity(
+        &self,
+        request: UpgradeResourceIdentityRequest,
+    ) -> BoxFuture<'_, UpgradeResourceIdentityResponse> {
+        Box::pin(async move { self.upgraded_identity(&request) })
     }
 
     fn move_resource_state(

@@ -1,8 +1,8 @@
 //! Upgrades stored objects to the current schema.
 
 use provider::{
-    MoveResourceStateRequest, Private, RawState, StateResponse, UpgradeResourceStateRequest,
-    null_write_only,
+    MoveResourceStateRequest, Private, RawState, StateResponse, UpgradeResourceIdentityRequest,
+    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, null_write_only,
 };
 use serde_json::Value as Json;
 use values::{Value, json};
@@ -29,6 +29,34 @@ impl<D: Definition> Server<D> {
                 StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
             }
             Err(diagnostic) => failed(diagnostic),
+        }
+    }
+
+    pub(super) fn upgraded_identity(
+        &self,
+        request: &UpgradeResourceIdentityRequest,
+    ) -> UpgradeResourceIdentityResponse {
+        let upgraded = self.resource(&request.type_name).and_then(|resource| {
+            let schema = resource.of.identity_schema();
+            let schema =
+                schema.ok_or_else(|| unreadable("has an identity, which the type has not"))?;
+            let stored = parse(&RawState::Json(request.raw_identity.clone()))?;
+            let json = match request.version == schema.version {
+                true => stored,
+                false => resource.of.upgrade_identity(request.version, stored)?,
+            };
+            let ty = schema.to_provider().implied_type().clone();
+            let identity = json::decode(json.to_string().as_bytes(), &ty);
+            identity.map_err(|_| unreadable("does not fit the schema of the identity"))
+        });
+        match upgraded {
+            Ok(identity) => UpgradeResourceIdentityResponse {
+                identity: Some(identity),
+                diagnostics: Vec::new(),
+            },
+            Err(diagnostic) => {
+                UpgradeResourceIdentityResponse { identity: None, diagnostics: vec![diagnostic] }
+            }
         }
     }
 
