@@ -259,7 +259,7 @@ impl Torture {
         format!("{}{index}", if self.is_moved[index] { "m" } else { "s" })
     }
 
-    /// Starts a command and kills it at a random moment. Returns false if it ended before the kill.
+    /// Starts a command and kills it at a random moment. Tells if it ended before the kill.
     fn killed(&mut self, arguments: &[&str]) -> Result<Run, String> {
         let longest = self.usual.as_micros() as usize * 11 / 10;
         let after = Duration::from_micros(self.random.usize(..longest.max(1)) as u64);

@@ -13,7 +13,7 @@ use super::{
         tree::Tree,
     },
     schema::EPHEMERAL_BODY,
-    session::{json_of, unusable},
+    session::{json_of, tree_of, unusable},
 };
 use crate::sdk::{Diagnostic, Diagnostics, Object, PrivateState};
 
@@ -50,21 +50,18 @@ fn without_body() -> Diagnostic {
         .at(Path::root().attr(EPHEMERAL_BODY))
 }
 
-fn parse(name: &str, json: &str) -> Result<Tree, Diagnostic> {
-    Tree::parse(json.as_bytes()).map_err(|it| unusable(name, &it.to_string()))
-}
-
 impl Bodies {
     /// Reads the bodies: `body` of the plan, `ephemeral_body` of the configuration.
     ///
     /// # Errors
     /// Returns an error if they overlap.
     pub(super) fn of(planned: &Object, config: &Object) -> Result<Bodies, Diagnostic> {
-        let body = json_of(planned, "body")?.map(|it| parse("body", &it)).transpose()?;
+        let body = tree_of(planned, "body")?;
         let Some(json) = json_of(config, EPHEMERAL_BODY)? else {
             return Ok(Bodies { body, ephemeral: None });
         };
-        let tree = parse(EPHEMERAL_BODY, &json)?;
+        let tree = Tree::parse(json.as_bytes());
+        let tree = tree.map_err(|it| unusable(EPHEMERAL_BODY, &it.to_string()))?;
         check_disjoint(body.as_ref(), &tree)?;
         let applied = Applied::of(&json).map_err(|it| broken(&it))?;
         Ok(Bodies { body, ephemeral: Some(Ephemeral { tree, applied }) })

@@ -8,6 +8,7 @@ use super::{
     document::{
         convert::{ConvertError, to_json},
         select::Document,
+        tree::Tree,
     },
     expression::{
         expand::{ExpandError, expand_body, expand_path},
@@ -224,6 +225,12 @@ pub(super) fn text(of: &Object, name: &str) -> String {
 /// Converts an attribute of dynamic type to the JSON text of a body. `None` if it is null or unknown.
 pub(super) fn json_of(of: &Object, name: &str) -> Result<Option<String>, Diagnostic> {
     to_json(&of.attr(name)).map_err(|error: ConvertError| unusable(name, &error.to_string()))
+}
+
+/// Converts an attribute of dynamic type to the tree of a body. `None` if it is null or unknown.
+pub(super) fn tree_of(of: &Object, name: &str) -> Result<Option<Tree>, Diagnostic> {
+    let tree = json_of(of, name)?.map(|it| Tree::parse(it.as_bytes())).transpose();
+    tree.map_err(|it| unusable(name, &it.to_string()))
 }
 
 /// Expands the expressions of a path attribute. `None` if the attribute is null.

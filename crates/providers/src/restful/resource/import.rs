@@ -12,7 +12,7 @@ use crate::{
     restful::{
         document::{convert::from_json_implied, overlap::nullify, tree::Tree},
         request::settings::{Headers, Query},
-        session::{json_of, sentence, text, unusable},
+        session::{json_of, sentence, text, tree_of},
     },
     sdk::{
         Diagnostic, Existing, Object, StepResult,
@@ -47,8 +47,7 @@ struct Specification {
 /// # Errors
 /// Returns an error if the body cannot be written as JSON.
 pub(super) fn identity(state: &Object) -> Result<Value, Diagnostic> {
-    let body = json_of(state, "body")?.map(|it| Tree::parse(it.as_bytes())).transpose();
-    let body = body.map_err(|it| unusable("body", &it.to_string()))?;
+    let body = tree_of(state, "body")?;
     let parts = [("query", json_of(state, "query")?), ("header", json_of(state, "header")?)];
     let mut out = JsonText::compact();
     out.open('{');

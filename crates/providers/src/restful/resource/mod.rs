@@ -20,10 +20,10 @@ use values::{Path, Type, Value};
 
 pub(super) use self::{delete::Destruction, upgrade::upgraded};
 use super::{
-    document::{convert::to_json, patch, select::Document, tree::Tree},
+    document::{convert::to_json, patch, select::Document},
     ephemeral_body, output,
     schema::{EPHEMERAL_BODY, validate_prechecks},
-    session::{Client, json_of, text, unusable},
+    session::{Client, text, tree_of, unusable},
 };
 use crate::sdk::{
     Change, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
@@ -166,12 +166,8 @@ fn is_forced(prior: &Object, planned: &Object) -> Result<bool, Diagnostic> {
     if paths.is_empty() || planned.is_unknown("body") {
         return Ok(false);
     }
-    let tree = |of: &Object| -> Result<Option<Tree>, Diagnostic> {
-        let json = json_of(of, "body")?;
-        let tree = json.map(|it| Tree::parse(it.as_bytes())).transpose();
-        tree.map_err(|it| unusable("body", &it.to_string()))
-    };
-    let (Some(before), Some(after)) = (tree(prior)?, tree(planned)?) else { return Ok(false) };
+    let (before, after) = (tree_of(prior, "body")?, tree_of(planned, "body")?);
+    let (Some(before), Some(after)) = (before, after) else { return Ok(false) };
     if before == after {
         return Ok(false);
     }

@@ -19,7 +19,7 @@ use crate::{
         output,
         request::{build::DefaultContentType, locks::HeldLocks},
         schema::EPHEMERAL_BODY,
-        session::{Outgoing, Session, expanded_path, json_of, text, unusable},
+        session::{Outgoing, Session, expanded_path, text, tree_of, unusable},
         waiting::{Begun, Guarded, await_end, precheck},
     },
     sdk::{Change, Diagnostic, Object, StepResult},
@@ -35,7 +35,7 @@ pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> St
     let before = applied(&change.private)?;
     let reference = output::document(&change.prior)?;
     let update = Update {
-        prior: tree(&change.prior)?,
+        prior: tree_of(&change.prior, "body")?,
         body: patched(&planned, bodies.body.clone(), &reference)?,
         planned: &planned,
         bodies: &bodies,
@@ -56,12 +56,6 @@ pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> St
     change.identity = Some(identity(&change.state)?);
     remember(&mut change.private, bodies.applied());
     Ok(())
-}
-
-fn tree(of: &Object) -> Result<Option<Tree>, Diagnostic> {
-    let json = json_of(of, "body")?;
-    let tree = json.map(|it| Tree::parse(it.as_bytes())).transpose();
-    tree.map_err(|it| unusable("body", &it.to_string()))
 }
 
 /// Applies `update_body_patches` to the body.
