@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use db::{Diagnostic, Sources, Summary};
 use hir::statics::LocalBackend;
-use packages::{InstallError, InstallEvent, InstallRequest, Locks};
+use packages::{
+    InstallError, InstallEvent, InstallRequest, Installed, Locks, Platform, RegistryWarnings,
+};
 use project::{Manifest, Project};
 use state::State;
 
@@ -106,7 +108,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     let mut requirements = session.requirements(&project, state.as_ref());
     test::add_requirements(session, &options.test_directory, &mut requirements);
     let config = session.cli_config()?;
-    let mut sources = session.network_sources(config)?;
+    let mut sources = session.network_sources()?;
     let plugin_dirs: Vec<PathBuf> =
         options.plugin_dirs.iter().filter(|it| !it.as_os_str().is_empty()).cloned().collect();
     if !plugin_dirs.is_empty() {
@@ -136,8 +138,9 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
             .collect();
         return Err(diagnostics.into());
     }
-    let locks = Locks { modules: module_locks, ..installed.locks };
+    let locks = Locks { modules: module_locks, providers: installed.locks.providers.clone() };
     write_locks(session, options.is_lockfile_readonly, &before, &locks)?;
+    warn_of(session, &installed, &platform);
     session.view.notice(&Notice::Initialized);
     // Fill the schema cache, which makes the first `validate` faster and is the only source of schemas for the
     // language server. Failure is ignored: the provider may be for another machine, for example for a container.
@@ -223,6 +226,30 @@ fn refuse_contradictions(options: &InitOptions) -> Result<(), Failure> {
         return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
     }
     Ok(())
+}
+
+/// Warns of what registries say, and of providers whose packages for other platforms are not locked.
+fn warn_of(session: &Session, installed: &Installed, platform: &Platform) {
+    let mut diagnostics = Vec::new();
+    for RegistryWarnings { source, texts } in &installed.warnings {
+        let texts: String = texts.iter().map(|it| format!("\n- {it}")).collect();
+        let source = source.for_display();
+        let detail = format!("The remote registry returned warnings for {source}:{texts}");
+        diagnostics.push(Diagnostic::new(Summary::REGISTRY_WARNING, detail));
+    }
+    if !installed.incomplete.is_empty() {
+        let names = installed.incomplete.iter();
+        let names: String = names.map(|it| format!("\n  - {}", it.for_display())).collect();
+        let detail = format!(
+            "Due to your customized provider installation methods, Mayfly calculated the checksums in the lock file \
+             from the packages of these providers for this platform alone:{names}\n\nThe current {LOCK_FILE} file \
+             only includes checksums for {platform}, so Mayfly and OpenTofu running on another platform will fail \
+             to install these providers.\n\nTo calculate additional checksums for another platform, run:\n  mayfly \
+             providers lock -platform=linux_amd64\n(where linux_amd64 is the platform to generate)"
+        );
+        diagnostics.push(Diagnostic::new(Summary::INCOMPLETE_LOCKS, detail));
+    }
+    session.view.diagnostics(&diagnostics, &Sources::default());
 }
 
 fn summary_of(error: &InstallError) -> Summary {

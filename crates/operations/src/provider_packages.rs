@@ -21,9 +21,9 @@ pub struct LockOptions<'a> {
     pub providers: &'a [String],
     /// The platforms. Empty for the current one.
     pub platforms: &'a [String],
-    /// A directory with packages, in place of the sources in the CLI configuration.
+    /// A directory with packages, in place of the registries.
     pub fs_mirror: Option<&'a Path>,
-    /// The URL of a network mirror, in place of the sources in the CLI configuration.
+    /// The URL of a network mirror, in place of the registries.
     pub net_mirror: Option<&'a str>,
 }
 
@@ -65,7 +65,7 @@ pub fn mirror(
     wanted_platforms: &[String],
 ) -> Result<(), Failure> {
     let platforms = platforms(wanted_platforms)?;
-    let sources = session.network_sources(session.cli_config()?)?;
+    let sources = session.network_sources()?;
     let requirements = requirements(session)?;
     let locks = session.locks()?;
     if locks != Locks::default() {
@@ -97,9 +97,10 @@ pub fn mirror(
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics.into()) }
 }
 
-/// The sources that the options name, or those of the CLI configuration.
+/// The mirror that the options name, or the registries, whose checksums are those that the authors signed. The sources
+/// of the CLI configuration are ignored, as in OpenTofu.
 fn lock_sources(session: &Session, options: &LockOptions<'_>) -> Result<Sources, Failure> {
-    let sources = session.network_sources(session.cli_config()?)?;
+    let sources = session.network_sources()?;
     match (options.fs_mirror, options.net_mirror) {
         (Some(_), Some(_)) => {
             let detail = "The -fs-mirror and -net-mirror options are mutually-exclusive: packages \
@@ -112,7 +113,7 @@ fn lock_sources(session: &Session, options: &LockOptions<'_>) -> Result<Sources,
                 "The -net-mirror option requires a valid https: URL as the mirror base URL.";
             Diagnostic::new(Summary::INVALID_NETWORK_MIRROR, detail).into()
         }),
-        (None, None) => Ok(sources),
+        (None, None) => Ok(sources.from_registries()),
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Session {
     arguments: ReadArguments,
     strict_secrets: bool,
     cli_config: OnceLock<CliConfig>,
+    /// The access to hosts, from its first use on.
+    network: OnceLock<Arc<Network>>,
     /// A loaded configuration that is kept for the next call of [`Session::project`].
     project: Mutex<Option<UnsetProject>>,
     /// The values for static evaluation.
@@ -158,6 +160,7 @@ impl Session {
             arguments,
             strict_secrets,
             cli_config: OnceLock::new(),
+            network: OnceLock::new(),
             project: Mutex::default(),
             early: Mutex::default(),
         }
@@ -200,6 +203,7 @@ impl Session {
             arguments: self.arguments,
             strict_secrets: self.strict_secrets,
             cli_config: self.cli_config.clone(),
+            network: self.network.clone(),
             project: Mutex::default(),
             early: Mutex::default(),
         })
@@ -346,11 +350,21 @@ impl Session {
         http_client::Client::new(config)
     }
 
-    /// All sources of providers, with access to network mirrors.
-    pub(crate) fn network_sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
-        let client = self.http_client();
-        let credentials = Arc::new(self.host_credentials(config));
-        Ok(self.sources(config)?.with_network(Network { client, credentials }))
+    /// All sources of providers, with access to registries and network mirrors.
+    pub(crate) fn network_sources(&self) -> Result<packages::Sources, Failure> {
+        Ok(self.sources(self.cli_config()?)?.with_network(Arc::clone(self.network()?)))
+    }
+
+    /// The access to the hosts of registries and mirrors.
+    pub(crate) fn network(&self) -> Result<&Arc<Network>, Failure> {
+        if let Some(network) = self.network.get() {
+            return Ok(network);
+        }
+        let config = self.cli_config()?;
+        let variable = |name: &str| self.system.variable(name);
+        let credentials = self.host_credentials(config);
+        let network = Network::new(self.http_client(), config, credentials, &variable);
+        Ok(self.network.get_or_init(|| Arc::new(network)))
     }
 
     /// The tokens of hosts.

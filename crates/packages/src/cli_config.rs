@@ -29,8 +29,11 @@ pub struct CliConfig {
     /// The program that stores the tokens of all other hosts.
     pub credentials_helper: Option<CredentialsHelper>,
     /// The services of hosts that are not asked for them, by host.
-    pub services: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+    pub services: ConfiguredServices,
 }
+
+/// The services of hosts that are not asked for them, by host.
+pub type ConfiguredServices = BTreeMap<String, serde_json::Map<String, serde_json::Value>>;
 
 /// The setting `credentials_helper`: a program `terraform-credentials-NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
 use crate::platform::Platform;
-use crate::retrieve::{Authentication, Retrieved, find, unreachable_remote};
+use crate::retrieve::{Authentication, Evidence, Retrieved, find, unreachable_remote};
 use crate::sources::{Available, BundledProvider, PackageLocation, Sources};
 
 /// The inputs of an installation.
@@ -45,6 +45,18 @@ pub struct Installed {
     pub locks: Locks,
     /// The errors of providers that could not be installed.
     pub errors: Vec<InstallError>,
+    /// Sentences of registries for the user, by the provider that they are about.
+    pub warnings: Vec<RegistryWarnings>,
+    /// The new packages that no source told hashes of for other platforms, so that the locks have none.
+    pub incomplete: Vec<ProviderSource>,
+}
+
+/// Sentences of a registry for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryWarnings {
+    /// The provider that they are about.
+    pub source: ProviderSource,
+    pub texts: Vec<String>,
 }
 
 /// An event of an installation. Its text is the same as in OpenTofu.
@@ -98,6 +110,12 @@ impl fmt::Display for InstallEvent {
                     it.for_display()
                 )
             }
+            Self::Installed(it, version, Authentication::SigningSkipped) => write!(
+                f,
+                "- Installed {} v{version}. Signature validation was skipped due to the registry not \
+                 containing GPG keys for this provider",
+                it.for_display()
+            ),
             Self::Installed(it, version, evidence) => {
                 write!(f, "- Installed {} v{version} ({evidence})", it.for_display())
             }
@@ -164,14 +182,25 @@ pub async fn install(
     request: &InstallRequest<'_>,
     on_event: &mut (dyn FnMut(InstallEvent) + Send),
 ) -> Installed {
-    let mut outcome = Installed { locks: Locks::default(), errors: Vec::new() };
+    let mut outcome = Installed {
+        locks: Locks::default(),
+        errors: Vec::new(),
+        warnings: Vec::new(),
+        incomplete: Vec::new(),
+    };
     let mut selected = Vec::new();
     // All versions are selected before the first package is installed, as in OpenTofu.
     let selecting = |(source, constraint), events| select(request, source, constraint, events);
     let selections = in_order(request.requirements, selecting, on_event).await;
     for ((source, constraint), selection) in request.requirements.iter().zip(selections) {
         match selection {
-            Ok(Some(selection)) => selected.push(selection),
+            Ok(Some(mut selection)) => {
+                let texts = std::mem::take(&mut selection.available.warnings);
+                if !texts.is_empty() {
+                    outcome.warnings.push(RegistryWarnings { source: source.clone(), texts });
+                }
+                selected.push(selection);
+            }
             Ok(None) => keep_lock(request, source, &mut outcome.locks),
             Err(error) => outcome.errors.push(error.with_hint(request, constraint)),
         }
@@ -180,7 +209,10 @@ pub async fn install(
     let installed = in_order(&selected, installing, on_event).await;
     for (selection, installed) in selected.into_iter().zip(installed) {
         match installed {
-            Ok(lock) => {
+            Ok(PlacedPackage { lock, is_incomplete }) => {
+                if is_incomplete {
+                    outcome.incomplete.push(selection.source.clone());
+                }
                 outcome.locks.providers.insert(selection.source, lock);
             }
             Err(cause) => {
@@ -209,6 +241,20 @@ struct Selection {
     version: Version,
     constraint: VersionConstraint,
     available: Available,
+}
+
+/// A package in its place.
+struct PlacedPackage {
+    lock: ProviderLock,
+    /// True if the package is new and no source told hashes of packages for other platforms.
+    is_incomplete: bool,
+}
+
+/// The hashes of a new package.
+struct NewHashes {
+    hashes: BTreeSet<Hash>,
+    /// True if they include those of packages for other platforms.
+    covers_platforms: bool,
 }
 
 /// Selects a version. `None` for providers that need no package.
@@ -363,7 +409,7 @@ async fn install_one(
     request: &InstallRequest<'_>,
     selection: &Selection,
     events: Events<InstallEvent>,
-) -> Result<ProviderLock, String> {
+) -> Result<PlacedPackage, String> {
     let Selection { source, version, constraint, .. } = selection;
     let locked = request.locks.providers.get(source).filter(|it| it.version == *version);
     let locked = locked.map(|it| it.hashes.clone()).unwrap_or_default();
@@ -380,8 +426,13 @@ async fn install_one(
             }
         }
     };
-    let hashes = locked.into_iter().chain(found.unwrap_or_default()).collect();
-    Ok(ProviderLock { version: version.clone(), constraints: constraint.clone(), hashes })
+    let lacks_platforms = |found: &NewHashes| {
+        !found.covers_platforms && (locked.is_empty() || locked == found.hashes)
+    };
+    let is_incomplete = found.as_ref().is_some_and(lacks_platforms);
+    let hashes = locked.into_iter().chain(found.into_iter().flat_map(|it| it.hashes)).collect();
+    let (version, constraints) = (version.clone(), constraint.clone());
+    Ok(PlacedPackage { lock: ProviderLock { version, constraints, hashes }, is_incomplete })
 }
 
 /// Installs the package to the cache if necessary, and links to it. Returns the hashes if the package is new.
@@ -391,7 +442,7 @@ async fn install_by_cache(
     cache: &Path,
     locked: &BTreeSet<Hash>,
     events: &Events<InstallEvent>,
-) -> Result<Option<BTreeSet<Hash>>, String> {
+) -> Result<Option<NewHashes>, String> {
     let Selection { source, version, available, .. } = selection;
     let cached = package_dir(cache, source, version, request.platform);
     let _held = lock_cached(&cached, cache, events).await?;
@@ -410,7 +461,7 @@ async fn install_by_cache(
                 let hash = hash_of_directory(&cached).await.map_err(|it| it.to_string())?;
                 let evidence = Authentication::Unauthenticated;
                 events.emit(InstallEvent::Installed(source.clone(), version.clone(), evidence));
-                BTreeSet::from([hash])
+                NewHashes { hashes: BTreeSet::from([hash]), covers_platforms: false }
             }
             false => fetch(request, selection, &cached, locked, events).await?,
         })
@@ -462,18 +513,20 @@ async fn fetch(
     target: &Path,
     locked: &BTreeSet<Hash>,
     events: &Events<InstallEvent>,
-) -> Result<BTreeSet<Hash>, String> {
+) -> Result<NewHashes, String> {
     let Selection { source, version, available, .. } = selection;
     let offered = find(request.sources, source, version, request.platform, available).await?;
     let retrieved = offered.retrieve().await?;
     let hash = verified_hash(source, version, &retrieved.location, locked).await?;
-    let Retrieved { location, told, authentication, .. } = &retrieved;
+    let Retrieved { location, evidence, .. } = retrieved;
     let (from, to) = (location.clone(), target.to_owned());
     let placed = blocking(move || package::place(&from, &to)).await;
     placed.map_err(|it| it.to_string())?;
     executable(target, source).await?;
-    events.emit(InstallEvent::Installed(source.clone(), version.clone(), *authentication));
-    Ok(told.iter().cloned().chain([hash]).collect())
+    let Evidence { mut told, authentication, covers_platforms } = evidence;
+    events.emit(InstallEvent::Installed(source.clone(), version.clone(), authentication));
+    told.insert(hash);
+    Ok(NewHashes { hashes: told, covers_platforms })
 }
 
 /// Returns true if the directory holds a package with an executable whose hash is in the lock file. Only such a

@@ -35,20 +35,25 @@ mod lock_platforms;
 mod locks;
 mod mirror;
 mod modules;
+mod network;
 mod package;
 mod platform;
 mod plugin_files;
+mod release;
 mod retrieve;
+mod signatures;
 mod sources;
 
 pub use cli_config::{
-    CliConfig, ConfigEnvironment, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind,
-    ProviderPattern, Token,
+    CliConfig, ConfigEnvironment, ConfigProblem, ConfiguredServices, CredentialsHelper,
+    InstallationMethod, MethodKind, ProviderPattern, Token,
 };
 pub use hash::{
     Hash, HashError, hash_of_directory, hash_of_zip, hash_of_zip_contents, stamp_of_directory,
 };
-pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install};
+pub use install::{
+    InstallError, InstallEvent, InstallRequest, Installed, RegistryWarnings, install,
+};
 pub use locate::{HashPackage, LocateError, LocateRequest, Located, check_locks, locate};
 pub use lock_platforms::{LockError, LockEvent, LockRequest, NewHashes, lock_platforms};
 pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
@@ -58,8 +63,9 @@ pub use modules::{
     ModuleInstallError, ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot,
     Verdict, WantedModule, is_configuration, module_package_below, verify_module_packages,
 };
+pub use network::Network;
 pub use package::PackageError;
 pub use platform::Platform;
 pub use plugin_files::{plugin_directories, plugin_files};
 pub use retrieve::Authentication;
-pub use sources::{BundledProvider, ImpliedMirrors, Network, PackageLocation, Sources};
+pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};

@@ -211,12 +211,13 @@ async fn hashes(
     };
     let offered = find(request.sources, source, &version, platform, &available).await?;
     events.emit(LockEvent::Fetching(source.clone(), version.clone(), platform.clone()));
-    let Retrieved { location, told, authentication, .. } = &offered.retrieve().await?;
+    let Retrieved { location, evidence, .. } = &offered.retrieve().await?;
     let hash = hash_of(location).await?;
     require_executable(location, source).await?;
     let (of, version_of) = (source.clone(), version.clone());
-    events.emit(LockEvent::Retrieved(of, version_of, platform.clone(), *authentication));
-    let hashes = told.iter().cloned().chain([hash]).collect();
+    let authentication = evidence.authentication.clone();
+    events.emit(LockEvent::Retrieved(of, version_of, platform.clone(), authentication));
+    let hashes = evidence.told.iter().cloned().chain([hash]).collect();
     Ok(ProviderLock { version, constraints: constraint.clone(), hashes })
 }
 

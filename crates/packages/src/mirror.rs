@@ -19,7 +19,7 @@ use crate::hash::{Hash, files_in, hash_of_zip_contents};
 use crate::install::newest;
 use crate::locks::Locks;
 use crate::platform::Platform;
-use crate::retrieve::{Authentication, Retrieved, find};
+use crate::retrieve::{Authentication, Evidence, Retrieved, find};
 use crate::sources::{PackageLocation, Sources, archives_in, provider_folder};
 
 /// The inputs of `providers mirror`.
@@ -201,11 +201,11 @@ impl Copying<'_> {
         blocking(place).await.map_err(|(target, error)| {
             (MirrorStep::Place, format!("{} cannot be written: {error}", target.display()))
         })?;
-        if retrieved.authentication != Authentication::Unauthenticated {
+        let Evidence { told, authentication, .. } = retrieved.evidence;
+        if authentication != Authentication::Unauthenticated {
             let PackageName { source, version, platform } = name.clone();
-            let evidence = retrieved.authentication;
-            on_event(MirrorEvent::Authenticated(source, version, platform, evidence));
-            self.told.insert(name, retrieved.told.clone());
+            on_event(MirrorEvent::Authenticated(source, version, platform, authentication));
+            self.told.insert(name, told);
         }
         Ok(())
     }

@@ -1,19 +1,22 @@
 //! The sources of provider packages, and a search for the available packages.
 
 mod network_mirror;
+mod registry;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use addr::{ProviderSource, Version};
 
 use crate::blocking::blocking;
 use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
+use crate::network::Network;
 use crate::platform::Platform;
 
-pub use network_mirror::Network;
-pub(crate) use network_mirror::{NetworkMirror, RemotePackage};
+pub(crate) use network_mirror::NetworkMirror;
+pub(crate) use registry::Registry;
 
 /// All sources of providers.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +26,8 @@ pub struct Sources {
     pub overrides: BTreeMap<ProviderSource, PathBuf>,
     /// Providers that are bundled with this program and run as plugins.
     pub bundled: Vec<BundledProvider>,
-    /// The access to network mirrors. Without it, only the mirrors on this machine are searched.
-    network: Option<Network>,
+    /// The access to registries and network mirrors. Without it, only the mirrors on this machine are searched.
+    network: Option<Arc<Network>>,
 }
 
 /// A provider whose plugin is this program itself or an executable beside it.
@@ -62,6 +65,8 @@ pub(crate) enum PackageSource {
     Local(PackageLocation),
     /// A network mirror, which may lack the package for this platform.
     Mirror(NetworkMirror),
+    /// The registry at the host of the provider, which may lack the package for this platform.
+    Registry,
 }
 
 /// The available packages of one provider.
@@ -75,6 +80,8 @@ pub(crate) struct Available {
     pub(crate) searched: Vec<String>,
     /// The sources that would require network access.
     pub(crate) remotes: Vec<String>,
+    /// Sentences of registries for the user.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Available {
@@ -97,8 +104,8 @@ impl Sources {
         Self { methods, overrides: config.dev_overrides.clone(), bundled, network: None }
     }
 
-    /// Returns the sources with access to network mirrors.
-    pub fn with_network(self, network: Network) -> Self {
+    /// Returns the sources with access to registries and network mirrors.
+    pub fn with_network(self, network: Arc<Network>) -> Self {
         Self { network: Some(network), ..self }
     }
 
@@ -113,6 +120,13 @@ impl Sources {
         Ok(Self { methods: vec![method], ..self.clone() })
     }
 
+    /// Returns the sources with only the registries of the providers as installation method.
+    pub fn from_registries(&self) -> Self {
+        let kind = MethodKind::Direct;
+        let method = InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() };
+        Self { methods: vec![method], ..self.clone() }
+    }
+
     /// Returns the sources with only these directories (`-plugin-dir`) as installation methods.
     pub fn from_plugin_dirs(&self, directories: &[PathBuf]) -> Self {
         let methods = directories.iter().map(|it| mirror(it)).collect();
@@ -124,16 +138,16 @@ impl Sources {
         self.bundled.iter().find(|it| it.source == *source)
     }
 
-    /// The access to network mirrors.
+    /// The access to registries and network mirrors.
     pub(crate) fn network(&self) -> Option<&Network> {
-        self.network.as_ref()
+        self.network.as_deref()
     }
 
     /// Searches all methods that apply to the provider. If several have a version, the package of the first one is
-    /// used. Network mirrors are not asked for the versions that they have if only `wanted` matters.
+    /// used. Registries and network mirrors are not asked for the versions that they have if only `wanted` matters.
     ///
     /// # Errors
-    /// Returns a sentence fragment if a network mirror cannot be asked.
+    /// Returns a sentence fragment if a registry or a network mirror cannot be asked.
     pub(crate) async fn available(
         &self,
         source: &ProviderSource,
@@ -151,9 +165,7 @@ impl Sources {
                     let mirror = NetworkMirror::new(url, *trusts_all_hashes)?;
                     self.add_mirrored(mirror, source, wanted, &mut available).await?;
                 }
-                MethodKind::Direct => {
-                    available.remotes.push(format!("the registry {}", source.host))
-                }
+                MethodKind::Direct => self.add_registered(source, wanted, &mut available).await?,
                 MethodKind::OciMirror { repository_template } => {
                     let shown = without_secrets(repository_template);
                     available.remotes.push(format!("the OCI mirror {shown}"));
@@ -162,6 +174,32 @@ impl Sources {
         }
         available.elsewhere.retain(|it| !available.packages.contains_key(it));
         Ok(available)
+    }
+
+    async fn add_registered(
+        &self,
+        source: &ProviderSource,
+        wanted: Option<&Version>,
+        available: &mut Available,
+    ) -> Result<(), String> {
+        let Some(network) = &self.network else {
+            available.remotes.push(format!("the registry {}", source.host));
+            return Ok(());
+        };
+        let versions = match wanted {
+            Some(version) => BTreeSet::from([version.clone()]),
+            None => {
+                let known = Registry::of(network, source).await?.versions().await?;
+                let known = known.unwrap_or_default();
+                available.warnings.extend(known.warnings);
+                known.versions
+            }
+        };
+        for version in versions {
+            available.add(version, PackageSource::Registry);
+        }
+        available.searched.push(format!("provider registry {}", source.host));
+        Ok(())
     }
 
     async fn add_mirrored(

@@ -235,6 +235,7 @@ pages! {
     ProviderForEachMatches "provider-for-each-matches",
     ProviderForEachWithoutAlias "provider-for-each-without-alias",
     ProviderInstall "provider-install",
+    ProviderLockWarning "provider-lock-warning",
     ProviderLocking "provider-locking",
     ProviderMirror "provider-mirror",
     ProviderReplaced "provider-replaced",

@@ -50,15 +50,17 @@ fn init(program: &Program, bench: &Bench) -> Run {
     program.run(bench, ".", ["init"]).env("TF_CLI_CONFIG_FILE", bench.root().join("rc"))
 }
 
-/// The output of `init`, with the names of this program. Removes OpenTofu's warning about a lock file with the
-/// hashes of only one platform.
+/// The output of `init`, with the names of this program. Removes the warning about a lock file with the hashes of only
+/// one platform, which `registry::providers` tests.
 fn lines(out: &str) -> String {
     let text = out.replace("OpenTofu", "Mayfly").replace("tofu", "mayfly");
     match (
-        text.find("\n\nWarning: Incomplete lock file"),
+        text.find("\nWarning: Incomplete lock file"),
         text.find("\nMayfly has been successfully"),
     ) {
-        (Some(begin), Some(end)) => format!("{}{}", &text[..begin], &text[end..]),
+        (Some(begin), Some(end)) => {
+            format!("{}\n{}", text[..begin].trim_end_matches('\n'), &text[end..])
+        }
         _ => text,
     }
 }

@@ -54,6 +54,7 @@ mod provisioner_plugins;
 mod provisioning;
 mod read_only;
 mod reference;
+mod registry;
 mod requirements;
 mod restful;
 mod saved_plans;

@@ -111,15 +111,6 @@ fn lock_adds_the_hashes_of_platforms_from_a_directory() {
 }
 
 #[test]
-fn lock_without_mirror_uses_the_configured_sources() {
-    let bench = bench();
-    let ended = providers(&Program::Mayfly, &bench, &["lock", "-platform=darwin_arm64"]).succeeds();
-    ended.shows(&["Success! Mayfly has updated the lock file."]);
-    assert_locked(&bench, &[DARWIN]);
-    assert!(!bench.path(".terraform").exists(), "nothing is installed");
-}
-
-#[test]
 fn wrong_arguments_of_lock_are_refused() {
     for program in programs() {
         let bench = bench();
@@ -150,7 +141,8 @@ fn wrong_arguments_of_lock_are_refused() {
 #[test]
 fn mirror_copies_the_packages_that_the_lock_file_selects() {
     let bench = bench();
-    providers(&Program::Mayfly, &bench, &["lock", "-platform=linux_amd64"]).succeeds();
+    let mirror = from_mirror(&bench);
+    providers(&Program::Mayfly, &bench, &["lock", &mirror, "-platform=linux_amd64"]).succeeds();
     let both = ["mirror", "copy", "-platform=linux_amd64", "-platform=darwin_arm64"];
     let ended = providers(&Program::Mayfly, &bench, &both).succeeds();
     assert_eq!(

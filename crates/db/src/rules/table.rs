@@ -70,6 +70,9 @@ language::language! { rules
             PROVIDER_INSTALL Error "Failed to install provider",
             PROVIDER_QUERY Error "Failed to query available provider packages",
             BUILTIN_PROVIDER Error "Invalid dependency on built-in provider";
+        ProviderLockWarning "provider-lock-warning":
+            INCOMPLETE_LOCKS Warning "Incomplete lock file information for providers",
+            REGISTRY_WARNING Warning "Additional provider information from registry";
         ProviderLocking "provider-locking":
             PROVIDER_LOCKING Error "Could not retrieve providers for locking",
             INCONSISTENT_VERSIONS Error "Inconsistent provider versions",

@@ -41,7 +41,7 @@ pub fn login(session: &Session, host: &str, may_ask: bool) -> Result<(), Failure
     let services = session.runtime.block_on(async {
         // A host that needs no token for its services can be asked without one.
         let token = credentials.token(&host).await.ok().flatten();
-        discover(&client, config, &host, token.as_ref()).await
+        discover(&client, &config.services, &host, token.as_ref()).await
     });
     let services = services.map_err(|cause| {
         Diagnostic::new(Summary::service_discovery(host.to_string()), sentence(&cause))

@@ -4,7 +4,7 @@ use http_client::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http_client::{Client, Credentials, Request, StatusCode, Url};
 use serde_json::{Map, Value};
 
-use crate::cli_config::{CliConfig, Token};
+use crate::cli_config::{ConfiguredServices, Token};
 use crate::hosts::HostName;
 
 const DOCUMENT: &str = ".well-known/terraform.json";
@@ -39,13 +39,13 @@ pub enum ServiceError {
 /// Returns a sentence fragment if the host does not answer, or if its document is not understood.
 pub async fn discover(
     client: &Client,
-    config: &CliConfig,
+    configured: &ConfiguredServices,
     host: &HostName,
     token: Option<&Token>,
 ) -> Result<Services, String> {
     let document = Url::parse(&format!("https://{host}/{DOCUMENT}"))
         .map_err(|error| format!("the host name {host} cannot be used in a URL: {error}"))?;
-    let configured = config.services.iter().find(|it| HostName::parse(it.0).as_ref() == Ok(host));
+    let configured = configured.iter().find(|it| HostName::parse(it.0).as_ref() == Ok(host));
     if let Some((_, services)) = configured {
         return Ok(Services { host: host.clone(), document, services: services.clone() });
     }

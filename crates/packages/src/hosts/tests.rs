@@ -128,7 +128,7 @@ fn services(text: &str) -> Services {
     let rc = format!("host \"h.example\" {{\n  services = {text}\n}}\n");
     let (config, problems) = CliConfig::parse(&rc, "rc", &|_| None);
     assert_eq!(problems, []);
-    run(discover(&client(), &config, &host("h.example"), None)).expect("needs no request")
+    run(discover(&client(), &config.services, &host("h.example"), None)).expect("needs no request")
 }
 
 #[test]

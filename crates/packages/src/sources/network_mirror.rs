@@ -2,39 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use addr::{ProviderSource, Version};
 use http_client::header::CONTENT_TYPE;
-use http_client::{Client, Credentials, Request, StatusCode, Url};
+use http_client::{Credentials, Request, Url};
 use serde::Deserialize;
-use tempfile::NamedTempFile;
 
 use crate::hash::Hash;
-use crate::hosts::{HostCredentials, HostName, require_json};
+use crate::hosts::{HostName, require_json};
+use crate::network::{MAX_DOCUMENT, Network, json};
 use crate::platform::Platform;
+use crate::retrieve::{Proof, RemotePackage};
 use crate::sources::without_secrets;
-
-/// The largest accepted index, in bytes.
-const MAX_INDEX: u64 = 16 << 20;
-
-/// The largest accepted package, in bytes.
-const MAX_PACKAGE: u64 = 4 << 30;
-
-/// The access to network mirrors.
-#[derive(Clone)]
-pub struct Network {
-    /// The client.
-    pub client: Client,
-    /// The tokens of hosts.
-    pub credentials: Arc<HostCredentials>,
-}
-
-impl fmt::Debug for Network {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Network")
-    }
-}
 
 /// A network mirror. `Display` and `Debug` show neither user nor query of its URL.
 #[derive(Clone)]
@@ -64,16 +43,6 @@ impl fmt::Debug for NetworkMirror {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "NetworkMirror({})", self.base)
     }
-}
-
-/// A package that a network mirror offers.
-#[derive(Clone, Debug)]
-pub(crate) struct RemotePackage {
-    url: Url,
-    /// The hashes that a package may have. Empty if the mirror tells none.
-    pub(crate) hashes: BTreeSet<Hash>,
-    /// True if the user trusts the mirror's hashes of packages for other platforms.
-    pub(crate) trusts_all_hashes: bool,
 }
 
 #[derive(Deserialize)]
@@ -154,7 +123,8 @@ impl NetworkMirror {
             })?;
             hashes.insert(hash);
         }
-        Ok(Some(RemotePackage { url, hashes, trusts_all_hashes: self.trusts_all_hashes }))
+        let proof = Proof::Hashes { hashes, trusts_all_hashes: self.trusts_all_hashes };
+        Ok(Some(RemotePackage { url, credentials: None, proof }))
     }
 
     /// Requests a file of the index. `None` if there is none. Returns the place that relative URLs refer to, too.
@@ -168,27 +138,14 @@ impl NetworkMirror {
         let path = format!("{}/{}/{}/{name}.json", source.host, source.namespace, source.type_name);
         // A colon in the first part of a relative reference would end a scheme.
         let url = self.base.join(&format!("./{path}")).map_err(|it| failed(&it))?;
-        let mut request = Request::get(url, MAX_INDEX);
+        let mut request = Request::get(url, MAX_DOCUMENT);
         request.credentials = self.credentials(network).await.map_err(|it| failed(&it))?;
-        let response = network.client.send(&request).await.map_err(|it| failed(&it))?;
-        match response.status {
-            StatusCode::NOT_FOUND => return Ok(None),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                let host = response.url.host_and_port();
-                let problem = match request.credentials {
-                    Some(_) => "rejected the given authentication credentials",
-                    None => "requires authentication credentials",
-                };
-                return Err(format!("host {host} {problem}"));
-            }
-            _ => {}
-        }
+        let answer = network.ask(&request).await.map_err(|it| failed(&it))?;
+        let Some(response) = answer else { return Ok(None) };
         let base = response.url.clone();
-        let response = response.success().map_err(|it| failed(&it))?;
         require_json(response.headers.get(CONTENT_TYPE))
             .map_err(|it| failed(&format!("its answer {it}")))?;
-        let body = response.body.bytes().await.map_err(|it| failed(&it))?;
-        match serde_json::from_slice(&body) {
+        match json(response).await {
             Ok(index) => Ok(Some((index, base))),
             Err(_) => Err(failed(&format!("{path} is not an index of packages"))),
         }
@@ -200,26 +157,10 @@ impl NetworkMirror {
             return Ok(Some(user.clone()));
         }
         let Ok(host) = HostName::parse(&self.base.host_and_port()) else { return Ok(None) };
-        let token = network.credentials.token(&host).await?;
-        Ok(token.and_then(|it| Credentials::bearer(it.expose())))
+        network.bearer(&host).await
     }
 
     fn failed(&self, source: &ProviderSource, cause: &dyn fmt::Display) -> String {
         format!("failed to query provider mirror {self} for {source}: {cause}")
-    }
-}
-
-impl RemotePackage {
-    /// Downloads the package to a temporary file. The server of packages may be another one than that of the index,
-    /// so it gets no credentials.
-    pub(crate) async fn download(&self, client: &Client) -> Result<NamedTempFile, String> {
-        let file = NamedTempFile::new()
-            .map_err(|error| format!("failed to create a temporary file: {error}"))?;
-        let copy = file.reopen().map_err(|error| error.to_string())?;
-        let mut copy = tokio::fs::File::from_std(copy);
-        let request = Request::get(self.url.clone(), MAX_PACKAGE);
-        let downloaded = client.download(&request, &mut copy, &mut |_| {}).await;
-        downloaded.map_err(|error| format!("failed to download {}: {error}", error.url))?;
-        Ok(file)
     }
 }

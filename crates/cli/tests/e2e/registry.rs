@@ -1,0 +1,5 @@
+//! Installation from registries that speak the real protocols over TLS, compared with the real `tofu` where it is
+//! available.
+
+mod providers;
+mod server;

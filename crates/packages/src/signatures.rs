@@ -1,0 +1,222 @@
+//! Signatures of providers: an OpenPGP signature of the list of a release's checksums.
+//!
+//! The registry that names the package names the keys, too, so a signature protects from changes of the package and of
+//! its list after the registry has learned the key, not from the registry itself.
+
+use std::time::{Duration, SystemTime};
+
+use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::packet::{Signature, SignatureType};
+use pgp::types::{KeyDetails, KeyVersion, Tag, Timestamp, VerifyingKey};
+
+/// The policy for signatures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SignaturePolicy {
+    /// True if a package of the default registry needs a signature although the registry names no key
+    /// (`OPENTOFU_ENFORCE_GPG_VALIDATION`).
+    pub(crate) requires_keys: bool,
+    /// True if expired keys and signatures are refused (`OPENTOFU_ENFORCE_GPG_EXPIRATION`).
+    pub(crate) refuses_expired: bool,
+}
+
+impl SignaturePolicy {
+    pub(crate) fn from_environment(variable: &dyn Fn(&str) -> Option<String>) -> SignaturePolicy {
+        let is_true = |name: &str| variable(name).as_deref() == Some("true");
+        SignaturePolicy {
+            requires_keys: is_true("OPENTOFU_ENFORCE_GPG_VALIDATION"),
+            refuses_expired: is_true("OPENTOFU_ENFORCE_GPG_EXPIRATION"),
+        }
+    }
+}
+
+/// The author of a valid signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Signer {
+    /// The ID of the primary key: 16 hexadecimal digits.
+    pub(crate) key_id: String,
+    /// True if the key or the signature has expired.
+    pub(crate) is_expired: bool,
+}
+
+/// The reason why a signature is not accepted. The texts are sentence fragments.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SignatureError {
+    #[error("error decoding signing key: {0}")]
+    Key(String),
+    #[error("the signature is not one of OpenPGP: {0}")]
+    Form(String),
+    #[error("error checking signature: {0}")]
+    Invalid(String),
+    #[error("the signing key {0} is revoked")]
+    Revoked(String),
+    #[error(
+        "the signing key {0} has expired, and OPENTOFU_ENFORCE_GPG_EXPIRATION refuses such keys"
+    )]
+    Expired(String),
+    /// No key has made the signature.
+    #[error("authentication signature from unknown issuer")]
+    UnknownIssuer,
+}
+
+/// Finds the key that signed a document. `keys` are public keys with ASCII armor, `signature` is a detached signature
+/// with armor or without. A key that has not expired has precedence.
+///
+/// # Errors
+/// Returns a [`SignatureError`] if a key cannot be read, or if no key has made the signature.
+pub(crate) fn signer(
+    document: &[u8],
+    signature: &[u8],
+    keys: &[String],
+    now: SystemTime,
+) -> Result<Signer, SignatureError> {
+    let signature = parse_signature(signature)?;
+    let mut expired = None;
+    for armor in keys {
+        for key in parse_keys(armor)? {
+            let Some(signer) = check(document, &signature, &key, now)? else { continue };
+            match signer.is_expired {
+                true => expired = expired.or(Some(signer)),
+                false => return Ok(signer),
+            }
+        }
+    }
+    expired.ok_or(SignatureError::UnknownIssuer)
+}
+
+fn parse_keys(armor: &str) -> Result<Vec<SignedPublicKey>, SignatureError> {
+    let failed = |error: pgp::errors::Error| SignatureError::Key(plain(&error));
+    let (keys, _) = SignedPublicKey::from_string_many(armor).map_err(failed)?;
+    let keys = keys.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    match keys.is_empty() {
+        true => Err(SignatureError::Key("it has no key".to_owned())),
+        false => Ok(keys),
+    }
+}
+
+fn parse_signature(bytes: &[u8]) -> Result<DetachedSignature, SignatureError> {
+    let parsed = match bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
+        true => DetachedSignature::from_armor_single(bytes).map(|(signature, _)| signature),
+        false => DetachedSignature::from_bytes(bytes),
+    };
+    parsed.map_err(|error| SignatureError::Form(plain(&error)))
+}
+
+/// The text of an error in one line, because it can quote what a stranger wrote.
+fn plain(error: &pgp::errors::Error) -> String {
+    let text = error.to_string();
+    let text: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    text.chars().take(200).collect()
+}
+
+/// Checks a signature by a key and its subkeys. `None` if another key has made it.
+fn check(
+    document: &[u8],
+    signature: &DetachedSignature,
+    key: &SignedPublicKey,
+    now: SystemTime,
+) -> Result<Option<Signer>, SignatureError> {
+    let signature = &signature.signature;
+    let primary = &key.primary_key;
+    if signature.hash_alg().is_none_or(is_weak) {
+        let cause = "its hash is one of which others can make a second document";
+        return Err(SignatureError::Invalid(cause.to_owned()));
+    }
+    let verified = |result: pgp::errors::Result<()>| {
+        result.map_err(|error| SignatureError::Invalid(plain(&error)))
+    };
+    let mut is_expired = has_expired(signature.created(), signature_lifetime(signature), now);
+    if is_by(signature, primary) {
+        verified(signature.verify(primary, document))?;
+    } else {
+        let subkeys = key.public_subkeys.iter();
+        let Some(subkey) = subkeys.into_iter().find(|it| is_by(signature, &it.key)) else {
+            return Ok(None);
+        };
+        let binding = binding(subkey, primary).ok_or_else(|| {
+            let cause = "its subkey does not belong to its key, or may not sign";
+            SignatureError::Invalid(cause.to_owned())
+        })?;
+        verified(signature.verify(&subkey.key, document))?;
+        is_expired |= has_expired(Some(subkey.key.created_at()), lifetime(binding), now);
+    }
+    let key_id = primary.legacy_key_id().to_string().to_uppercase();
+    if is_revoked(key) {
+        return Err(SignatureError::Revoked(key_id));
+    }
+    is_expired |= has_expired(Some(primary.created_at()), lifetime_of_key(key), now);
+    Ok(Some(Signer { key_id, is_expired }))
+}
+
+fn is_weak(hash: HashAlgorithm) -> bool {
+    matches!(hash, HashAlgorithm::Md5 | HashAlgorithm::Sha1 | HashAlgorithm::Ripemd160)
+}
+
+/// Returns true if a signature names a key as its maker.
+fn is_by(signature: &Signature, key: &impl KeyDetails) -> bool {
+    let (id, fingerprint) = (key.legacy_key_id(), key.fingerprint());
+    signature.issuer_key_id().contains(&&id)
+        || signature.issuer_fingerprint().contains(&&fingerprint)
+}
+
+/// The newest signature that binds a subkey to its primary key. `None` if there is none, if the subkey is revoked, or
+/// if it may not sign.
+fn binding<'k>(
+    subkey: &'k SignedPublicSubKey,
+    primary: &(impl VerifyingKey + pgp::ser::Serialize),
+) -> Option<&'k Signature> {
+    let valid = |it: &&Signature| it.verify_subkey_binding(primary, &subkey.key).is_ok();
+    let valid: Vec<&Signature> = subkey.signatures.iter().filter(valid).collect();
+    if valid.iter().any(|it| it.typ() == Some(SignatureType::SubkeyRevocation)) {
+        return None;
+    }
+    let newest = valid.into_iter().max_by_key(|it| it.created())?;
+    // The subkey confirms that it belongs to the key: a key cannot adopt the subkey of another author.
+    let confirmed = newest.embedded_signature()?.verify_primary_key_binding(&subkey.key, primary);
+    (newest.key_flags().sign() && confirmed.is_ok()).then_some(newest)
+}
+
+fn is_revoked(key: &SignedPublicKey) -> bool {
+    key.details.revocation_signatures.iter().any(|it| it.verify_key(&key.primary_key).is_ok())
+}
+
+/// The lifetime of a primary key, by the newest signature of itself. `None` if it does not expire.
+fn lifetime_of_key(key: &SignedPublicKey) -> Option<Duration> {
+    let primary = &key.primary_key;
+    let direct = key.details.direct_signatures.iter();
+    let direct = direct.filter(|it| it.verify_key(primary).is_ok());
+    let users = key.details.users.iter().flat_map(|user| {
+        let certifies = |it: &&Signature| {
+            is_by(it, primary) && it.verify_certification(primary, Tag::UserId, &user.id).is_ok()
+        };
+        user.signatures.iter().filter(certifies)
+    });
+    let newest = direct.chain(users).max_by_key(|it| it.created());
+    newest.and_then(lifetime).or_else(|| legacy_lifetime(primary))
+}
+
+/// The lifetime in keys of version 3, which have no signatures with one.
+fn legacy_lifetime(key: &impl KeyDetails) -> Option<Duration> {
+    let days = key.legacy_v3_expiration_days().filter(|it| *it > 0);
+    let is_old = matches!(key.version(), KeyVersion::V2 | KeyVersion::V3);
+    days.filter(|_| is_old).map(|it| Duration::from_secs(u64::from(it) * 24 * 60 * 60))
+}
+
+fn lifetime(signature: &Signature) -> Option<Duration> {
+    signature.key_expiration_time().map(Duration::from)
+}
+
+fn signature_lifetime(signature: &Signature) -> Option<Duration> {
+    signature.signature_expiration_time().map(Duration::from)
+}
+
+/// Returns true if the lifetime has passed. A lifetime of zero lasts for ever (RFC 9580, section 5.2.3.13).
+fn has_expired(created: Option<Timestamp>, lifetime: Option<Duration>, now: SystemTime) -> bool {
+    let (Some(created), Some(lifetime)) = (created, lifetime.filter(|it| !it.is_zero())) else {
+        return false;
+    };
+    SystemTime::from(created) + lifetime <= now
+}
+
+#[cfg(test)]
+mod tests;
