@@ -141,11 +141,7 @@ impl VersionConstraint {
     ///
     /// A prerelease is allowed only if a term requests exactly that version with `=`.
     pub fn allows_provider(&self, version: &Version) -> bool {
-        let requested = self
-            .terms
-            .iter()
-            .any(|term| term.operator == Operator::Equal && term.boundary == *version);
-        (!version.is_prerelease() || requested)
+        (!version.is_prerelease() || self.names(version))
             && self.terms.iter().all(|term| term.meets_as_provider(version))
     }
 
@@ -154,6 +150,13 @@ impl VersionConstraint {
     /// A prerelease satisfies an inequality only if the boundary is a prerelease with the same numbers.
     pub fn allows(&self, version: &Version) -> bool {
         self.terms.iter().all(|term| term.meets(version))
+    }
+
+    /// Returns true if a term requires exactly this version.
+    pub fn names(&self, version: &Version) -> bool {
+        let is_exact =
+            |term: &ConstraintTerm| term.operator == Operator::Equal && term.boundary == *version;
+        self.terms.iter().any(is_exact)
     }
 
     /// Returns the canonical text for the dependency lock file: sorted by boundary, without duplicates.

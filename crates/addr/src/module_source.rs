@@ -3,6 +3,7 @@ use std::fmt;
 
 use crate::provider_source::{DEFAULT_HOST, host};
 use crate::scan::AddrError;
+use crate::version::Version;
 
 /// The source of a module call that is not a local path: a package, and a directory in the package.
 ///
@@ -70,6 +71,24 @@ impl ModuleSource {
         Ok(source)
     }
 
+    /// Parses an address that a registry or a web page gives for a package. The directory in the package may have the
+    /// wildcard `*`; it is returned as it stands.
+    ///
+    /// # Errors
+    /// The same as of [`ModuleSource::parse`], except those about the directory.
+    pub fn parse_redirect(text: &str) -> Result<(ModulePackage, String), AddrError> {
+        let (address, query) = match text.split_once('?') {
+            Some((address, query)) => (address, format!("?{query}")),
+            None => (text, String::new()),
+        };
+        let (location, subdir) = split_subdir(address);
+        let source = ModuleSource::parse(&format!("{location}{query}"))?;
+        let inner = source.subdir;
+        let subdir = [inner.as_str(), subdir.trim_matches('/')];
+        let subdir = subdir.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("/");
+        Ok((source.package, subdir))
+    }
+
     /// Splits `github.com/owner/repository/directory` into the repository and the directory in it.
     fn split_directory_of_repository(&mut self) {
         for host in REPOSITORIES {
@@ -135,6 +154,13 @@ impl ModulePackage {
             Getter::Http => without_password(&self.location),
             Getter::Other(getter) => format!("{getter}::{}", without_password(&self.location)),
         }
+    }
+
+    /// Returns the package of a version of a module of a registry.
+    pub fn with_version(&self, version: &Version) -> ModulePackage {
+        let mut package = self.clone();
+        package.query.insert("version".to_owned(), version.to_string());
+        package
     }
 
     /// Returns the user information before the host, with the password if it contains one; `None` if there is

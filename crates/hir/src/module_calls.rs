@@ -8,6 +8,7 @@ use values::Str;
 use crate::{
     Db,
     content::item,
+    expr::{Expr, Literal},
     item::{Item, ModuleCall},
     item_name::{ItemName, NameKind},
     place::ItemPlace,
@@ -97,6 +98,8 @@ pub struct SourcedCall {
     pub name: Str,
     /// The `source`.
     pub source: Str,
+    /// The version constraints. Several if they depend on how the module of the call is called.
+    pub versions: Vec<Str>,
     /// The call's item and the node of `source` in it.
     pub place: ItemPlace,
 }
@@ -110,14 +113,21 @@ pub fn sourced_calls(
 ) -> impl Iterator<Item = SourcedCall> {
     names_of_kind(db, caller, NameKind::Module).into_iter().flat_map(move |(name, key)| {
         let ItemName::Module(name) = name else { return Vec::new() };
-        let Some(call) = item(db, key).kind.as_module_call() else { return Vec::new() };
+        let item = item(db, key);
+        let Some(call) = item.kind.as_module_call() else { return Vec::new() };
         let sources = match &call.source {
             Some(source) => std::slice::from_ref(source),
             None => statics::sources_of(db, workspace, caller, &name),
         };
+        let versions = match call.version.map(|it| &item.exprs[it]) {
+            Some(Expr::Literal(Literal::String(version))) => vec![version.clone()],
+            _ => statics::versions_of(db, workspace, caller, &name).to_vec(),
+        };
         let place = ItemPlace::new(key, call.source_node);
-        let sourced =
-            |source: &Str| SourcedCall { name: name.clone(), source: source.clone(), place };
-        sources.iter().map(sourced).collect()
+        let sourced = |source: &Str| {
+            let (name, source, versions) = (name.clone(), source.clone(), versions.clone());
+            SourcedCall { name, source, versions, place }
+        };
+        sources.iter().map(sourced).collect::<Vec<_>>()
     })
 }

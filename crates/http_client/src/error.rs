@@ -76,8 +76,8 @@ impl ErrorKind {
     /// Returns true if the same request can succeed later.
     pub fn is_transient(&self) -> bool {
         match self {
-            ErrorKind::Connect { .. }
-            | ErrorKind::Timeout(_)
+            ErrorKind::Connect { cause, .. } => !is_unknown_host(cause),
+            ErrorKind::Timeout(_)
             | ErrorKind::Slow { .. }
             | ErrorKind::Truncated { .. }
             | ErrorKind::Connection(_) => true,
@@ -96,6 +96,13 @@ impl ErrorKind {
     pub(crate) fn at(self, url: &Url) -> Error {
         Error { url: Box::new(url.clone()), kind: self }
     }
+}
+
+/// Returns true if the resolver says that a host does not exist. The standard library tells it by the text of glibc,
+/// musl or macOS alone.
+fn is_unknown_host(cause: &str) -> bool {
+    let texts = ["Name or service not known", "Name does not resolve", "nodename nor servname"];
+    texts.iter().any(|it| cause.contains(it))
 }
 
 /// The longest text of a cause. Parts of it come from the server, for example names in its certificate.

@@ -60,8 +60,9 @@ pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
 pub use mirror::{MirrorError, MirrorEvent, MirrorRequest, MirrorStep, SelectedBy, mirror};
 pub use modules::{
     Alteration, Contents, FetchError, Git, LockedPackage, ManifestError, ModuleEvent,
-    ModuleInstallError, ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot,
-    Verdict, WantedModule, is_configuration, module_package_below, verify_module_packages,
+    ModuleInstallError, ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest,
+    ModuleSelection, Snapshot, Verdict, WantedModule, is_configuration, module_package_below,
+    verify_module_packages,
 };
 pub use network::Network;
 pub use package::PackageError;

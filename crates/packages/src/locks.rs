@@ -23,6 +23,8 @@ pub struct ModuleLock {
     /// The name of its directory, so that `path.module` is the same for all users of the lock file. `None` for a
     /// package that another tool installed.
     pub directory: Option<String>,
+    /// The directory in the package that its registry or a web page names as the module. Empty for the root.
+    pub subdirectory: String,
     /// The full revision of the repository, which a branch or a tag does not determine. `None` for other packages.
     pub revision: Option<String>,
     /// The hashes of the package's files.
@@ -129,10 +131,16 @@ impl Locks {
             let detail = format!("{address:?} is no address of a module package.");
             return Err(fault(SUMMARY, detail, item.place));
         }
-        let mut lock = ModuleLock { directory: None, revision: None, hashes: BTreeSet::new() };
+        let mut lock = ModuleLock {
+            directory: None,
+            subdirectory: String::new(),
+            revision: None,
+            hashes: BTreeSet::new(),
+        };
         for argument in body {
             match argument.name.as_str() {
                 "directory" => lock.directory = Some(read_directory(argument)?),
+                "subdirectory" => lock.subdirectory = read_subdirectory(argument)?,
                 "revision" => lock.revision = Some(read_revision(argument)?),
                 "hashes" => lock.hashes = read_hashes(argument, "module package")?,
                 other => {
@@ -170,7 +178,12 @@ impl Locks {
         }
         for (address, lock) in &self.modules {
             let _ = writeln!(text, "\nmodule \"{}\" {{", escaped(address));
-            let arguments = [("directory", &lock.directory), ("revision", &lock.revision)];
+            let subdirectory = Some(&lock.subdirectory).filter(|it| !it.is_empty());
+            let arguments = [
+                ("directory", lock.directory.as_ref()),
+                ("subdirectory", subdirectory),
+                ("revision", lock.revision.as_ref()),
+            ];
             let given = arguments.iter().filter(|(_, value)| value.is_some());
             let width = given.map(|(name, _)| name.len()).max().unwrap_or(0);
             for (name, value) in arguments {
@@ -269,6 +282,18 @@ fn read_directory(argument: &Item) -> Result<String, LockFileError> {
         true => Ok(text.to_owned()),
         false => {
             let detail = format!("{text:?} is no name of a directory of packages.");
+            Err(fault("Invalid module package lock", detail, argument.place))
+        }
+    }
+}
+
+/// Reads a directory in a package, which must not lead out of it.
+fn read_subdirectory(argument: &Item) -> Result<String, LockFileError> {
+    let text = string(argument)?;
+    match crate::package::inner_path(text).is_some() {
+        true => Ok(text.to_owned()),
+        false => {
+            let detail = format!("{text:?} is no directory in a package.");
             Err(fault("Invalid module package lock", detail, argument.place))
         }
     }

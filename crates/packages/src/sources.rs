@@ -16,7 +16,7 @@ use crate::network::Network;
 use crate::platform::Platform;
 
 pub(crate) use network_mirror::NetworkMirror;
-pub(crate) use registry::Registry;
+pub(crate) use registry::{COMPATIBLE_VERSION, Registry, VERSION_HEADER};
 
 /// All sources of providers.
 #[derive(Clone, Debug, Default)]

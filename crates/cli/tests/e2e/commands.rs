@@ -506,10 +506,11 @@ fn syntax_errors_are_reported_before_provider_errors() {
 }
 
 #[test]
-fn init_refuses_missing_registry_and_cyclic_modules() {
+fn init_refuses_missing_unreachable_and_cyclic_modules() {
     for (source, problem) in [
         ("./nowhere", "Unreadable module directory"),
-        ("hashicorp/consul/aws", "Module not installed"),
+        ("registry.invalid/hashicorp/consul/aws", "No version of the module"),
+        ("s3::https://s3.invalid/bucket/vpc.zip", "Module not installed"),
         (".", "Module calls itself"),
     ] {
         let bench = Bench::with_main(&format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"));

@@ -1,5 +1,6 @@
 //! Installation from registries that speak the real protocols over TLS, compared with the real `tofu` where it is
 //! available.
 
+mod modules;
 mod providers;
 mod server;

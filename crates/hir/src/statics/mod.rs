@@ -92,6 +92,18 @@ pub(crate) fn resolved_call<'db>(
     modules(db, workspace).as_ref().and_then(|it| it.call(caller.path(db), call))
 }
 
+/// The distinct version constraints of a call on all paths to its module. Empty if the source and the version are
+/// literals.
+pub(crate) fn versions_of<'db>(
+    db: &'db dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    call: &Str,
+) -> &'db [Str] {
+    let call = resolved_call(db, workspace, caller, call);
+    call.map(|it| it.versions.as_slice()).unwrap_or_default()
+}
+
 /// The distinct sources of a call on all paths to its module, in the order of the paths. Empty if the source is a
 /// literal.
 pub fn sources_of<'db>(

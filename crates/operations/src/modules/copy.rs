@@ -5,10 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use addr::ModuleSource;
+use addr::{Getter, ModuleSource, VersionConstraint};
 use db::{Diagnostic, Summary, system::normalize};
 use hir::workspace::is_local_source;
-use packages::{Git, Locks, ModuleRequest};
+use packages::{Git, Locks, ModuleInstaller, ModuleRequest, ModuleSelection};
 
 use super::without_password;
 use crate::{
@@ -39,8 +39,8 @@ pub(crate) fn populate(session: &Session, source: &str) -> Result<(), Failure> {
     let parsed = parsed
         .map_err(|error| Diagnostic::new(Summary::INVALID_MODULE_SOURCE, format!("{error}.")))?;
     let staging = session.data_dir().join(STAGING);
-    let copied = fetch(session, &parsed, &staging).and_then(|()| {
-        let module = staging.join(&parsed.subdir);
+    let copied = fetch(session, &parsed, &staging).and_then(|subdirectory| {
+        let module = staging.join(subdirectory).join(&parsed.subdir);
         if !module.is_dir() {
             let detail = format!("The package has no directory \"{}\".", parsed.subdir);
             return Err(Diagnostic::new(Summary::UNREADABLE_SUBDIRECTORY, detail).into());
@@ -71,7 +71,9 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     Ok(normalize(&path).display().to_string())
 }
 
-fn fetch(session: &Session, source: &ModuleSource, staging: &Path) -> Result<(), Failure> {
+/// Fetches the package of a module, the newest one if it is from a registry. Returns the directory in the package that
+/// its registry or a page names.
+fn fetch(session: &Session, source: &ModuleSource, staging: &Path) -> Result<String, Failure> {
     let created = match fs::remove_dir_all(staging) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::create_dir_all(staging),
@@ -79,19 +81,31 @@ fn fetch(session: &Session, source: &ModuleSource, staging: &Path) -> Result<(),
     created.map_err(|error| failed(&error))?;
     let git =
         Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
-    let (http, target) = (session.http_client(), session.modules_dir());
+    let (network, target) = (session.network()?, session.modules_dir());
+    let locks = Locks::default();
     let request = ModuleRequest {
         target: &target,
-        locks: &Locks::default(),
+        locks: &locks,
         upgrade: false,
         readonly: false,
         git: &git,
-        http: &http,
+        network,
     };
-    let copied = session.runtime.block_on(request.copy(&source.package, staging));
-    copied.map_err(|error| {
+    let failed = |error: String| {
         let detail = format!("The module {source} cannot be downloaded: {error}.");
-        Diagnostic::new(Summary::MODULE_DOWNLOAD, detail).into()
+        Diagnostic::new(Summary::MODULE_DOWNLOAD, detail)
+    };
+    session.runtime.block_on(async {
+        let mut package = source.package.clone();
+        if package.getter == Getter::Registry {
+            let module = package.clone();
+            let wanted = [ModuleSelection { module, constraint: VersionConstraint::any() }];
+            let selected = ModuleInstaller::new(request.clone()).select(&wanted).await;
+            let version = selected.into_iter().next().unwrap_or_else(|| Err(String::new()));
+            package = package.with_version(&version.map_err(failed)?);
+        }
+        let copied = request.copy(&package, staging).await;
+        copied.map_err(|error| failed(error.to_string()).into())
     })
 }
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use addr::ModuleSource;
+use addr::{Getter, ModulePackage, ModuleSource, VersionConstraint};
 use db::{Diagnostic, Directory, Summary, system::normalize};
 use hir::{
     diagnostics::at_item,
@@ -15,12 +15,15 @@ use hir::{
 };
 use packages::{
     FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
-    ModuleManifest, ModuleRequest, WantedModule, is_configuration, module_package_below,
+    ModuleManifest, ModuleRequest, ModuleSelection, WantedModule, is_configuration,
+    module_package_below,
 };
 use project::{Manifest, Project, UnsetProject};
+use values::Str;
 
 use super::{
-    TestedModule, TestedProgram, locked_address, module_project, verify::listed, write_manifest,
+    InstalledModules, TestedModule, TestedProgram, locked_address, module_project, verify::listed,
+    write_manifest,
 };
 use crate::{
     session::{self, Failure, Session},
@@ -55,9 +58,8 @@ pub(crate) fn install(
     let target = session.modules_dir();
     let git =
         Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
-    let http = session.http_client();
-    let request =
-        ModuleRequest { target: &target, locks, upgrade, readonly, git: &git, http: &http };
+    let network = session.network()?;
+    let request = ModuleRequest { target: &target, locks, upgrade, readonly, git: &git, network };
     let mut installation = Installation {
         session,
         target: &target,
@@ -66,6 +68,7 @@ pub(crate) fn install(
         installer: ModuleInstaller::new(request),
         manifest: Manifest::new(),
         keys: BTreeMap::new(),
+        versions: BTreeMap::new(),
         problems: Vec::new(),
         failed: BTreeSet::new(),
         // Without an announcement, it counts as made.
@@ -85,17 +88,31 @@ pub(crate) fn install(
         installation.announce();
     }
     let tested = installation.tested()?;
-    write_manifest(session, &program, &tested, &installation.before, upgrade)?;
+    let Installation { before, versions, .. } = &installation;
+    let before = InstalledModules { manifest: before, versions };
+    write_manifest(session, &program, &tested, &before, upgrade)?;
     session.runtime.block_on(installation.installer.remove_others());
     let locked = installation.installer.locks().clone();
     report_upgrades(session, locks, &locked);
     Ok((project, locked))
 }
 
-/// The package of a test run.
-struct TestStep {
+/// The module of a call that is not known to be installed.
+struct PendingModule {
     source: ModuleSource,
+    key: CallKey,
+    /// The dotted path of the call.
     name: String,
+    /// The version constraints.
+    versions: Vec<Str>,
+}
+
+/// The package that a call gets.
+enum Choice {
+    /// A package that this program fetches, unless it is in place.
+    Package(ModulePackage),
+    /// A package of a registry that another tool has installed and that is not locked yet.
+    OfOthers(InstalledModule),
 }
 
 struct Installation<'a> {
@@ -108,6 +125,8 @@ struct Installation<'a> {
     manifest: Manifest,
     /// The dotted path of calls through which each directory was first reached.
     keys: BTreeMap<Arc<str>, String>,
+    /// The versions of modules of registries that this program installed, by directory.
+    versions: BTreeMap<Arc<str>, Str>,
     problems: Vec<Diagnostic>,
     /// The packages that could not be installed. Each one is reported only once.
     failed: BTreeSet<String>,
@@ -121,13 +140,7 @@ enum Step {
     /// The call cannot be followed.
     Refuse(Diagnostic),
     /// The package of the call is not known to be installed.
-    Install {
-        call: SourcedCall,
-        source: ModuleSource,
-        key: CallKey,
-        /// The dotted path of the call.
-        name: String,
-    },
+    Install { call: SourcedCall, module: PendingModule },
 }
 
 impl Installation<'_> {
@@ -170,8 +183,10 @@ impl Installation<'_> {
                 if self.failed.contains(&address) {
                     return Ok(());
                 }
-                let step = TestStep { source, name: module.key.clone() };
-                match self.install_tested(&step, &call) {
+                let (key, name) = (call.clone(), module.key.clone());
+                let versions = module.version.iter().cloned().collect();
+                let pending = PendingModule { source, key, name, versions };
+                match self.install_one(&pending) {
                     Ok(dir) => dir,
                     Err(problem) => {
                         let detail = format!(
@@ -212,20 +227,14 @@ impl Installation<'_> {
         known.iter().find(|it| it.is_of(&module.source)).map(|it| it.dir.clone())
     }
 
-    fn install_tested(
-        &mut self,
-        step: &TestStep,
-        call: &CallKey,
-    ) -> Result<Arc<str>, Box<Diagnostic>> {
-        let TestStep { source, name } = step;
-        let wanted = [WantedModule { package: source.package.clone(), name: name.clone() }];
-        let error = self.fetch(&wanted).remove(&source.package.to_string());
-        let dir = self.installed(source, call, error)?;
-        let version = self.version_in(&dir).map(values::Str::from);
-        let installed =
-            InstalledModule { source: source.to_string().into(), version, dir: dir.clone() };
-        self.manifest.entry(call.clone()).or_default().push(installed);
-        Ok(dir)
+    /// Installs the package of a single module.
+    fn install_one(&mut self, module: &PendingModule) -> Result<Arc<str>, Box<Diagnostic>> {
+        let choice = self.choose(&[module]).into_iter().next();
+        let choice =
+            choice.unwrap_or_else(|| Ok(Choice::Package(module.source.package.clone())))?;
+        let wanted = wanted(module, &choice);
+        let mut errors = self.fetch(wanted.as_slice());
+        self.finish(module, &choice, &mut errors)
     }
 
     /// The modules of test runs with the modules that they call, for the manifest.
@@ -273,37 +282,36 @@ impl Installation<'_> {
         }
         // The analysis reports an invalid source address.
         let source = ModuleSource::parse(&call.source).ok()?;
-        (!self.failed.contains(&source.package.to_string())).then_some(Step::Install {
-            call,
-            source,
-            key,
-            name,
-        })
+        let versions = call.versions.clone();
+        let module = PendingModule { source, key, name, versions };
+        let has_failed = self.failed.contains(&module.source.package.to_string());
+        (!has_failed).then_some(Step::Install { call, module })
     }
 
     /// Installs the packages of all calls of one round at once. Problems and manifest get the order of the calls.
     fn take(&mut self, project: &Project, steps: Vec<Step>) {
-        let mut errors = self.install(&steps);
+        let modules: Vec<&PendingModule> = steps.iter().filter_map(Step::module).collect();
+        let choices = self.choose(&modules);
+        let chosen = modules.iter().zip(&choices);
+        let wanted: Vec<WantedModule> =
+            chosen.filter_map(|(module, choice)| wanted(module, choice.as_ref().ok()?)).collect();
+        let mut errors = self.fetch(&wanted);
+        let mut choices = choices.into_iter();
         for step in steps {
-            let (call, source, key, name) = match step {
+            let (call, module) = match step {
                 Step::Refuse(problem) => {
                     self.problems.push(problem);
                     continue;
                 }
-                Step::Install { call, source, key, name } => (call, source, key, name),
+                Step::Install { call, module } => (call, module),
             };
-            let address = source.package.to_string();
+            let Some(choice) = choices.next() else { continue };
+            let address = module.source.package.to_string();
             if self.failed.contains(&address) {
                 continue;
             }
-            match self.installed(&source, &key, errors.remove(&address)) {
-                Ok(dir) => {
-                    self.keys.entry(dir.clone()).or_insert(name);
-                    let version = self.version_in(&dir).map(values::Str::from);
-                    let source = source.to_string().into();
-                    let installed = InstalledModule { source, version, dir };
-                    self.manifest.entry(key).or_default().push(installed);
-                }
+            match choice.and_then(|it| self.finish(&module, &it, &mut errors)) {
+                Ok(dir) => drop(self.keys.entry(dir).or_insert(module.name)),
                 Err(problem) => {
                     self.failed.insert(address);
                     self.problems.push(at_item(project.db(), call.place, *problem));
@@ -312,16 +320,64 @@ impl Installation<'_> {
         }
     }
 
-    /// Installs the packages that the steps need. Returns the errors by the address of the package.
-    fn install(&mut self, steps: &[Step]) -> BTreeMap<String, ModuleInstallError> {
-        let wanted = steps.iter().filter_map(|it| match it {
-            Step::Install { source, name, .. } => {
-                Some(WantedModule { package: source.package.clone(), name: name.clone() })
+    /// Chooses the packages of modules. The versions of all modules of registries are selected at once.
+    fn choose(&mut self, modules: &[&PendingModule]) -> Vec<Result<Choice, Box<Diagnostic>>> {
+        let of_others: Vec<Option<InstalledModule>> =
+            modules.iter().map(|it| self.unlocked_of_others(it).cloned()).collect();
+        let pairs = modules.iter().zip(&of_others);
+        let asked = pairs
+            .filter(|(it, of_others)| is_of_registry(&it.source.package) && of_others.is_none());
+        let asked: Vec<ModuleSelection> = asked.map(|(it, _)| it.selection()).collect();
+        let selected = self.session.runtime.block_on(self.installer.select(&asked));
+        let mut selected = selected.into_iter();
+        let choose = |(module, of_others): (&&PendingModule, Option<InstalledModule>)| {
+            let package = &module.source.package;
+            match (&package.getter, of_others) {
+                (Getter::Registry, Some(installed)) => Ok(Choice::OfOthers(installed)),
+                (Getter::Registry, None) => match selected.next() {
+                    Some(Ok(version)) => Ok(Choice::Package(package.with_version(&version))),
+                    Some(Err(why)) => Err(Box::new(unselected(package, &why))),
+                    None => Ok(Choice::Package(package.clone())),
+                },
+                _ => Ok(Choice::Package(package.clone())),
             }
-            Step::Refuse(_) => None,
-        });
-        let wanted: Vec<_> = wanted.collect();
-        self.fetch(&wanted)
+        };
+        modules.iter().zip(of_others).map(choose).collect()
+    }
+
+    /// The module of a registry that another tool installed for the same call, if nothing of it is locked yet.
+    fn unlocked_of_others(&self, module: &PendingModule) -> Option<&InstalledModule> {
+        let is_kept = is_of_registry(&module.source.package)
+            && !self.upgrade
+            && self.installer.locked_version(&module.selection()).is_none();
+        let found = self.installed_by_others(&module.source, &module.key).filter(|_| is_kept)?;
+        let version = addr::Version::parse(found.version.as_ref()?).ok()?;
+        module.selection().constraint.allows(&version).then_some(found)
+    }
+
+    /// Enters an installed module into the manifest. Returns its directory.
+    fn finish(
+        &mut self,
+        module: &PendingModule,
+        choice: &Choice,
+        errors: &mut BTreeMap<String, ModuleInstallError>,
+    ) -> Result<Arc<str>, Box<Diagnostic>> {
+        let dir = match choice {
+            Choice::OfOthers(installed) => self.adopted(&module.source, installed)?,
+            Choice::Package(package) => {
+                let error = errors.remove(&package.to_string());
+                let dir = self.installed(module, package, error)?;
+                let version = package.query.get("version").filter(|_| is_of_registry(package));
+                self.versions.extend(version.map(|it| (dir.clone(), Str::from(it.as_str()))));
+                dir
+            }
+        };
+        let own = self.versions.get(&dir).cloned();
+        let version = own.or_else(|| self.version_in(&dir).map(Str::from));
+        let source = module.source.to_string().into();
+        let installed = InstalledModule { source, version, dir: dir.clone() };
+        self.manifest.entry(module.key.clone()).or_default().push(installed);
+        Ok(dir)
     }
 
     /// Installs packages. Returns the errors by the address of the package.
@@ -334,7 +390,15 @@ impl Installation<'_> {
         let mut shown = |wanted: &WantedModule, event: ModuleEvent| {
             let again = matches!(event, ModuleEvent::Restoring);
             let WantedModule { package, name } = wanted;
-            session.view.notice(&Notice::DownloadingModule { package, call: name, again });
+            let package = match package.query.get("version").filter(|_| is_of_registry(package)) {
+                Some(version) => format!("{} {version}", package.place()),
+                None => package.to_string(),
+            };
+            session.view.notice(&Notice::DownloadingModule {
+                package: &package,
+                call: name,
+                again,
+            });
         };
         session.runtime.block_on(self.installer.install(wanted, &mut shown))
     }
@@ -357,10 +421,11 @@ impl Installation<'_> {
 
     fn installed(
         &mut self,
-        source: &ModuleSource,
-        key: &CallKey,
+        module: &PendingModule,
+        package: &ModulePackage,
         error: Option<ModuleInstallError>,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
+        let PendingModule { source, key, .. } = module;
         if let Some(error) = error {
             let is_unsupported =
                 matches!(error, ModuleInstallError::Fetch(FetchError::Unsupported(_)));
@@ -369,9 +434,11 @@ impl Installation<'_> {
                 None => Err(Box::new(failed(source, &error))),
             };
         }
-        let package = self.installer.placed().get(&source.package.to_string());
-        let directory = package.map_or(self.target, PathBuf::as_path).join(&source.subdir);
-        let directory = normalize(&directory);
+        let address = package.to_string();
+        let place = self.installer.placed().get(&address).map_or(self.target, PathBuf::as_path);
+        let lock = self.installer.locks().get(&address);
+        let subdirectory = lock.map(|it| it.subdirectory.as_str()).unwrap_or_default();
+        let directory = normalize(&place.join(subdirectory).join(&source.subdir));
         if let Some(problem) = self.no_module(source, &directory) {
             return Err(Box::new(problem));
         }
@@ -451,6 +518,43 @@ impl Installation<'_> {
             self.session.view.notice(&Notice::InitializingModules { upgrade: self.upgrade });
         }
     }
+}
+
+impl Step {
+    fn module(&self) -> Option<&PendingModule> {
+        match self {
+            Step::Refuse(_) => None,
+            Step::Install { module, .. } => Some(module),
+        }
+    }
+}
+
+impl PendingModule {
+    /// The selection of a version. An invalid constraint selects any; the analysis reports it.
+    fn selection(&self) -> ModuleSelection {
+        let constraints = self.versions.iter().filter_map(|it| VersionConstraint::parse(it).ok());
+        let constraint = constraints.fold(VersionConstraint::any(), |all, it| all.and(&it));
+        ModuleSelection { module: self.source.package.clone(), constraint }
+    }
+}
+
+/// The package to be fetched. `None` for one that another tool installed.
+fn wanted(module: &PendingModule, choice: &Choice) -> Option<WantedModule> {
+    match choice {
+        Choice::Package(package) => {
+            Some(WantedModule { package: package.clone(), name: module.name.clone() })
+        }
+        Choice::OfOthers(_) => None,
+    }
+}
+
+fn is_of_registry(package: &ModulePackage) -> bool {
+    package.getter == Getter::Registry
+}
+
+fn unselected(package: &ModulePackage, why: &str) -> Diagnostic {
+    let detail = format!("No version of the module {package} can be selected: {why}.");
+    Diagnostic::new(Summary::MODULE_VERSION, detail)
 }
 
 fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {

@@ -85,6 +85,8 @@ pub(crate) struct TestedModule {
     pub(crate) key: String,
     /// The source address.
     pub(crate) source: Str,
+    /// The version constraint. `None` if there is none.
+    pub(crate) version: Option<Str>,
     /// The path of the test file.
     pub(crate) file: Arc<str>,
     /// The name of the run.
@@ -123,7 +125,7 @@ fn write_manifest(
     session: &Session,
     program: &Program,
     tested: &[TestedProgram],
-    before: &ModuleManifest,
+    before: &InstalledModules<'_>,
     upgrade: bool,
 ) -> Result<(), Failure> {
     let mut paths = paths(program)?;
@@ -136,6 +138,7 @@ fn write_manifest(
         ));
     }
     let manifest = manifest(&paths, before);
+    let before = before.manifest;
     let is_news = |path: &&ModulePath<'_>| {
         upgrade || before.modules.get(&path.key) != manifest.modules.get(&path.key)
     };
@@ -163,12 +166,26 @@ fn write_manifest(
     })
 }
 
+/// The facts for a new manifest.
+struct InstalledModules<'a> {
+    /// The old manifest.
+    manifest: &'a ModuleManifest,
+    /// The versions of modules of registries that this program installed, by directory.
+    versions: &'a BTreeMap<Arc<str>, Str>,
+}
+
 /// The new manifest. For modules that another tool installed, the old entry with its version and registry address
 /// is kept.
-fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest {
+fn manifest(paths: &[ModulePath<'_>], before: &InstalledModules<'_>) -> ModuleManifest {
     let record = |path: &ModulePath<'_>| {
         let dir = path.module.dir.to_string();
-        let known = before.modules.get(&path.key).filter(|it| it.dir == dir);
+        if let Some(version) = before.versions.get(&path.module.dir)
+            && !is_local_source(path.source)
+        {
+            let (source, version) = (as_others_write(path.source), Some(version.to_string()));
+            return ModuleRecord { source, version, dir };
+        }
+        let known = before.manifest.modules.get(&path.key).filter(|it| it.dir == dir);
         let known = known.filter(|it| !is_local_source(&it.source) && is_installed_by_others(it));
         match known {
             Some(known) => known.clone(),

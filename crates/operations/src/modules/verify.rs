@@ -84,7 +84,8 @@ fn place(modules: &Path, source: &ModuleSource, lock: &ModuleLock, dir: &Path) -
     let package = module_package_below(modules, dir)?;
     let is_normal = normalize(dir).as_os_str() == dir.as_os_str();
     // In a registry package, which other tools unpack, the module may be in a deeper directory.
-    let is_module = lock.directory.is_none() || normalize(&package.join(&source.subdir)) == dir;
+    let module = package.join(&lock.subdirectory).join(&source.subdir);
+    let is_module = lock.directory.is_none() || normalize(&module) == dir;
     (is_normal && is_module).then_some(package)
 }
 

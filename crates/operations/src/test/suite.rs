@@ -241,12 +241,12 @@ pub(crate) fn tested_modules(session: &Session, directory: &Path) -> Vec<TestedM
         let path = path.split(".tofutest.").next().unwrap_or_default();
         let path = path.strip_prefix("./").unwrap_or(path).replace('/', ".");
         for (_, run) in file.runs() {
-            let Some(source) = run.module.as_ref().and_then(|it| it.source.clone()) else {
-                continue;
-            };
+            let Some(module) = &run.module else { continue };
+            let Some(source) = module.source.clone() else { continue };
+            let version = module.version.clone();
             let (file, run) = (Arc::clone(&file.path), run.name.clone());
             let key = format!("{KEY_OF_TESTS}{path}.{run}");
-            modules.push(TestedModule { key, source, file, run });
+            modules.push(TestedModule { key, source, version, file, run });
         }
     }
     modules

@@ -38,6 +38,20 @@ impl Archive {
         Ok(kinds.find(|(ending, _)| ends(ending)).map(|(_, kind)| kind))
     }
 
+    /// Returns the format of a file by its first bytes. `None` if it is not an archive. The file is read from its
+    /// beginning, and is at its beginning afterwards.
+    pub(super) fn by_content(file: &mut (impl Read + Seek)) -> io::Result<Option<Archive>> {
+        let mut head = Vec::new();
+        file.take(512).read_to_end(&mut head)?;
+        file.rewind()?;
+        Ok(match head.as_slice() {
+            [b'P', b'K', 3 | 5, 4 | 6, ..] => Some(Archive::Zip),
+            [0x1f, 0x8b, ..] => Some(Archive::TarGz),
+            head if head.get(257..262) == Some(b"ustar") => Some(Archive::Tar),
+            _ => None,
+        })
+    }
+
     /// Unpacks an archive to an empty directory.
     pub(crate) fn unpack(self, archive: impl Read + Seek, target: &Path) -> io::Result<()> {
         let archive = BufReader::new(archive);

@@ -5,12 +5,15 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use addr::{Getter, ModulePackage};
-use http_client::{Client, Credentials, Request, Url};
+use http_client::{Credentials, Request, Url};
 
 use super::archive::{Archive, MAX_BYTES};
 use super::contents::LEFT_OUT;
 use super::git::Git;
+use super::page;
+use super::registry::{ModuleRegistry, RegistryLocation};
 use crate::blocking::blocking;
+use crate::network::Network;
 
 /// An error that prevented fetching a package. The texts are sentence fragments.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +39,7 @@ pub enum FetchError {
 #[derive(Clone, Copy)]
 pub(super) struct Tools<'a> {
     pub(super) git: &'a Git,
-    pub(super) http: &'a Client,
+    pub(super) network: &'a Network,
     /// The data directory of this run, which is never part of a package.
     pub(super) data_dir: &'a Path,
 }
@@ -44,26 +47,136 @@ pub(super) struct Tools<'a> {
 /// Returns an error if the getter of a package is not supported.
 pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     let what = match &package.getter {
-        Getter::Git | Getter::File => return Ok(()),
-        Getter::Http => match Archive::of(&file_name(package)).map_err(FetchError::Refused)? {
-            Some(_) => return Ok(()),
-            None => "of web addresses that end with neither \".zip\" nor \".tar.gz\"".to_owned(),
-        },
-        Getter::Registry => "of registries".to_owned(),
+        Getter::Git | Getter::File | Getter::Registry => return Ok(()),
+        // An archive of an unknown kind is an error here; other addresses are those of pages.
+        Getter::Http => {
+            return Archive::of(&file_name(package)).map(drop).map_err(FetchError::Refused);
+        }
         Getter::Other(getter) => format!("by {getter:?}"),
     };
     Err(FetchError::Unsupported(what))
 }
 
-/// Writes the files of a package to an empty directory. Returns the revision, if the package has one.
+/// A fetched package.
+pub(super) struct Fetched {
+    /// The revision of its repository. `None` if it has none.
+    pub(super) revision: Option<String>,
+    /// The directory in the package that its registry or a page names as the module. Empty for the root.
+    pub(super) subdirectory: String,
+}
+
+/// The longest chain of registries and pages that lead to a package.
+const MOST_REDIRECTS: usize = 10;
+
+/// Writes the files of a package to an empty directory.
 pub(super) async fn fetch(
     package: &ModulePackage,
     revision: Option<&str>,
     tools: Tools<'_>,
     target: &Path,
+) -> Result<Fetched, FetchError> {
+    let location = located(package, tools).await?;
+    let revision = match location.is_archive {
+        true => from_web(&location, tools.network, target).await.map(|()| None)?,
+        false => fetch_from(&location.package, revision, tools, target).await?,
+    };
+    let (directory, pattern) = (target.to_owned(), location.subdirectory);
+    let subdirectory = blocking(move || resolve(&directory, &pattern)).await?;
+    Ok(Fetched { revision, subdirectory })
+}
+
+/// Follows registries and pages to the place of a package.
+async fn located(
+    package: &ModulePackage,
+    tools: Tools<'_>,
+) -> Result<RegistryLocation, FetchError> {
+    let mut location = RegistryLocation {
+        package: package.clone(),
+        subdirectory: String::new(),
+        credentials: None,
+        is_archive: false,
+    };
+    for _ in 0..MOST_REDIRECTS {
+        let package = &location.package;
+        check_getter(package)?;
+        check_parameters(package)?;
+        let next = match &package.getter {
+            Getter::Registry => {
+                let version = package.query.get("version").map(String::as_str);
+                let version = version.unwrap_or_default();
+                ModuleRegistry::of(tools.network, package).await?.location(version).await?
+            }
+            Getter::Http if !location.is_archive => match archive_of(package)? {
+                Some(_) => RegistryLocation { is_archive: true, ..location },
+                None => {
+                    let mut next = page::location(package, tools.network).await?;
+                    // The directory that led here is one in the directory that the page names.
+                    let parts = [next.subdirectory, location.subdirectory];
+                    let parts = parts.into_iter().filter(|it| !it.is_empty());
+                    next.subdirectory = parts.collect::<Vec<_>>().join("/");
+                    next
+                }
+            },
+            _ => return Ok(location),
+        };
+        if next.is_archive && next.package.getter == Getter::Http {
+            return Ok(next);
+        }
+        location = next;
+    }
+    Err(FetchError::Refused(format!("it leads through more than {MOST_REDIRECTS} places")))
+}
+
+/// Replaces the wildcards in the directory of a module by the only names that match.
+fn resolve(package: &Path, pattern: &str) -> Result<String, FetchError> {
+    let mut found: Vec<String> = Vec::new();
+    for part in pattern.split('/').filter(|it| !matches!(*it, "" | ".")) {
+        let refused = |why: String| FetchError::Refused(format!("its directory {pattern:?} {why}"));
+        if part == ".." || part.contains('\\') {
+            return Err(refused("leads out of the package".to_owned()));
+        }
+        if !part.contains('*') {
+            found.push(part.to_owned());
+            continue;
+        }
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(package.join(found.join("/")))? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type()?.is_dir() && matches_wildcards(part, &name) {
+                names.push(name);
+            }
+        }
+        match names.as_slice() {
+            [name] => found.push(name.clone()),
+            [] => return Err(refused("matches nothing in the package".to_owned())),
+            _ => return Err(refused(format!("matches {} directories", names.len()))),
+        }
+    }
+    Ok(found.join("/"))
+}
+
+fn matches_wildcards(pattern: &str, name: &str) -> bool {
+    let (first, rest) = pattern.split_once('*').unwrap_or((pattern, ""));
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+/// Fetches a package whose place is known.
+async fn fetch_from(
+    package: &ModulePackage,
+    revision: Option<&str>,
+    tools: Tools<'_>,
+    target: &Path,
 ) -> Result<Option<String>, FetchError> {
-    check_getter(package)?;
-    check_parameters(package)?;
     match &package.getter {
         Getter::Git => {
             let reference = package.query.get("ref").map(String::as_str);
@@ -71,7 +184,6 @@ pub(super) async fn fetch(
             let checkout = tools.git.checkout(&package.location, reference, revision, target);
             checkout.await.map(Some).map_err(|error| without_secrets(error, package))
         }
-        Getter::Http => from_web(package, tools.http, target).await.map(|()| None),
         _ => {
             let (package, data_dir) = (package.clone(), tools.data_dir.to_owned());
             let target = target.to_owned();
@@ -86,6 +198,7 @@ fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
     let is_unknown = |name: &str| match package.getter {
         Getter::Git => !["ref", "depth", "sshkey"].contains(&name),
         Getter::Http => ["checksum", "filename"].contains(&name),
+        Getter::Registry => name != "version",
         _ => name != "archive",
     };
     if let Some(name) = package.query.keys().find(|name| is_unknown(name)) {
@@ -99,25 +212,39 @@ fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// Downloads an archive and unpacks it.
-async fn from_web(package: &ModulePackage, http: &Client, target: &Path) -> Result<(), FetchError> {
-    let archive = Archive::of(&file_name(package)).map_err(FetchError::Refused)?;
-    let archive = archive.ok_or_else(|| FetchError::Refused(NO_ARCHIVE.to_owned()))?;
+/// Downloads an archive and unpacks it. Its first bytes tell the kind of an archive whose name does not.
+async fn from_web(
+    location: &RegistryLocation,
+    network: &Network,
+    target: &Path,
+) -> Result<(), FetchError> {
+    let package = &location.package;
+    let named = archive_of(package)?;
     let (url, credentials) = Credentials::split_from(&package.url_without(&["archive"]));
     let url = Url::parse(&url).map_err(|error| FetchError::Refused(error.to_string()))?;
     let mut request = Request::get(url, MAX_BYTES);
-    request.credentials = credentials;
+    request.credentials = location.credentials.clone().or(credentials);
     // Beside the package, which is on a file system with room for it.
     let parent = target.parent().unwrap_or(target).to_owned();
     let file = blocking(move || tempfile::tempfile_in(parent)).await?;
     let mut file = tokio::fs::File::from_std(file);
-    http.download(&request, &mut file, &mut |_| {}).await?;
+    network.client.download(&request, &mut file, &mut |_| {}).await?;
     let (mut file, target) = (file.into_std().await, target.to_owned());
     let unpacked = blocking(move || {
         file.rewind()?;
-        archive.unpack(file, &target)
+        let kind = match named {
+            Some(kind) => kind,
+            None => Archive::by_content(&mut file)?
+                .ok_or_else(|| FetchError::Refused(NO_ARCHIVE.to_owned()))?,
+        };
+        Ok::<_, FetchError>(kind.unpack(file, &target)?)
     });
-    Ok(unpacked.await?)
+    unpacked.await
+}
+
+/// The kind of an archive by its name. `None` if the name does not tell it.
+fn archive_of(package: &ModulePackage) -> Result<Option<Archive>, FetchError> {
+    Archive::of(&file_name(package)).map_err(FetchError::Refused)
 }
 
 const NO_ARCHIVE: &str = "it is a file, but neither a .zip nor a .tar.gz";
@@ -153,7 +280,7 @@ fn from_files(package: &ModulePackage, data_dir: &Path, target: &Path) -> Result
         let data_dir = std::fs::canonicalize(data_dir)?;
         return Ok(copy(path, target, &data_dir, 0)?);
     }
-    match Archive::of(&file_name(package)).map_err(FetchError::Refused)? {
+    match archive_of(package)? {
         Some(archive) => Ok(archive.unpack(File::open(path)?, target)?),
         None => Err(FetchError::Refused(NO_ARCHIVE.to_owned())),
     }

@@ -5,20 +5,22 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use addr::{Getter, ModulePackage};
+use addr::{Getter, ModulePackage, Version, VersionConstraint};
 use futures::{StreamExt, stream};
-use http_client::Client;
 use tempfile::TempDir;
 
 use super::contents::Contents;
-use super::fetch::{self, FetchError, Tools, check_getter};
+use super::fetch::{self, FetchError, Fetched, Tools, check_getter};
 use super::git::Git;
+use super::registry::{ModuleRegistry, newest};
 use crate::blocking::{AT_ONCE, blocking};
 use crate::hash::{Hash, sha256_of_bytes};
 use crate::locks::{Locks, ModuleLock};
+use crate::network::Network;
 use crate::package::{PackageError, clear, scratch, settle};
 
 /// The inputs of an installation.
+#[derive(Clone)]
 pub struct ModuleRequest<'a> {
     /// The directory `.terraform/modules`.
     pub target: &'a Path,
@@ -30,22 +32,24 @@ pub struct ModuleRequest<'a> {
     pub readonly: bool,
     /// The settings for running git.
     pub git: &'a Git,
-    /// The client for archives on web servers.
-    pub http: &'a Client,
+    /// The access to registries and web servers.
+    pub network: &'a Network,
 }
 
 impl ModuleRequest<'_> {
-    /// Fetches a package to an empty directory outside of the installation. No lock is read or made.
+    /// Fetches a package to an empty directory outside of the installation. No lock is read or made. Returns the
+    /// directory in the package that its registry or a page names as the module.
     ///
     /// # Errors
     /// If the package cannot be fetched.
-    pub async fn copy(&self, package: &ModulePackage, to: &Path) -> Result<(), FetchError> {
-        fetch::fetch(package, None, self.tools(), to).await.map(drop)
+    pub async fn copy(&self, package: &ModulePackage, to: &Path) -> Result<String, FetchError> {
+        let fetched = fetch::fetch(package, None, self.tools(), to).await?;
+        Ok(fetched.subdirectory)
     }
 
     fn tools(&self) -> Tools<'_> {
-        let ModuleRequest { target, git, http, .. } = *self;
-        Tools { git, http, data_dir: target.parent().unwrap_or(target) }
+        let ModuleRequest { target, git, network, .. } = *self;
+        Tools { git, network, data_dir: target.parent().unwrap_or(target) }
     }
 }
 
@@ -56,6 +60,15 @@ pub struct WantedModule {
     pub package: ModulePackage,
     /// The name for its directory if the lock has none: that of the first call.
     pub name: String,
+}
+
+/// A module of a registry, of which a version is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleSelection {
+    /// The address of the module, without a version.
+    pub module: ModulePackage,
+    /// All constraints of the call.
+    pub constraint: VersionConstraint,
 }
 
 /// An event of an installation.
@@ -107,6 +120,8 @@ pub struct ModuleInstaller<'a> {
     /// fetching.
     aside: Vec<(String, String)>,
     locks: BTreeMap<String, ModuleLock>,
+    /// The versions that registries have, by the address of the module.
+    versions: BTreeMap<String, Result<BTreeSet<Version>, String>>,
     /// The lock file, which is held while something is written, so that concurrent runs do not interfere.
     guard: Option<File>,
 }
@@ -138,6 +153,7 @@ impl<'a> ModuleInstaller<'a> {
             packages: BTreeMap::new(),
             aside: Vec::new(),
             locks: BTreeMap::new(),
+            versions: BTreeMap::new(),
             guard: None,
         }
     }
@@ -157,6 +173,57 @@ impl<'a> ModuleInstaller<'a> {
             self.guard = Some(guard.await?);
         }
         Ok(())
+    }
+
+    /// Selects a version of each module of a registry: the newest locked one that the constraint allows, or else the
+    /// newest one of the registry. Each registry is asked once for a module, and several at once.
+    ///
+    /// The results have the order of the modules. An error is a sentence fragment.
+    pub async fn select(&mut self, wanted: &[ModuleSelection]) -> Vec<Result<Version, String>> {
+        let unlocked = wanted.iter().filter(|it| self.locked_version(it).is_none());
+        let unasked = unlocked.filter(|it| !self.versions.contains_key(&it.module.place()));
+        let unasked: BTreeMap<String, ModulePackage> =
+            unasked.map(|it| (it.module.place(), it.module.clone())).collect();
+        let network = self.request.network;
+        let ask = |(place, module): (String, ModulePackage)| async move {
+            let versions = match ModuleRegistry::of(network, &module).await {
+                Ok(registry) => registry.versions().await,
+                Err(error) => Err(error),
+            };
+            (place, versions.map_err(|error| error.to_string()))
+        };
+        let asked = stream::iter(unasked).map(ask).buffered(AT_ONCE).collect::<Vec<_>>().await;
+        self.versions.extend(asked);
+        wanted.iter().map(|it| self.selected(it)).collect()
+    }
+
+    fn selected(&self, wanted: &ModuleSelection) -> Result<Version, String> {
+        if let Some(version) = self.locked_version(wanted) {
+            return Ok(version);
+        }
+        let place = wanted.module.place();
+        let versions = match self.versions.get(&place) {
+            Some(versions) => versions.as_ref().map_err(Clone::clone)?,
+            None => return Err("its registry was not asked".to_owned()),
+        };
+        newest(versions, &wanted.constraint).cloned().ok_or_else(|| match versions.last() {
+            None => format!("the registry has no version of {place}"),
+            Some(last) => format!(
+                "no version that the registry has of {place} meets the constraint \"{}\"; the newest one is {last}",
+                wanted.constraint.canonical()
+            ),
+        })
+    }
+
+    /// The newest locked version that the constraint allows. `None` if there is none.
+    pub fn locked_version(&self, wanted: &ModuleSelection) -> Option<Version> {
+        if self.request.upgrade {
+            return None;
+        }
+        let prefix = format!("{}?version=", wanted.module.place());
+        let locked = self.request.locks.modules.keys().filter_map(|it| it.strip_prefix(&prefix));
+        let locked: Vec<Version> = locked.filter_map(|it| Version::parse(it).ok()).collect();
+        newest(&locked, &wanted.constraint).cloned()
     }
 
     /// Installs packages, unless the locked ones are already installed, and several at once. Returns the errors by
@@ -303,7 +370,10 @@ impl<'a> ModuleInstaller<'a> {
         let contents = contents.map_err(|it| ModuleInstallError::Package(it.to_string()))?;
         let lock = match self.lock_of(package) {
             None if self.request.readonly => return Err(ModuleInstallError::NotLocked),
-            lock => accepted(lock.cloned(), contents.hash(), None)?,
+            lock => {
+                let fetched = Fetched { revision: None, subdirectory: String::new() };
+                accepted(lock.cloned(), contents.hash(), fetched)?
+            }
         };
         self.locks.insert(package.to_owned(), lock);
         self.placed.insert(package.to_owned(), directory.to_owned());
@@ -315,11 +385,11 @@ impl<'a> ModuleInstaller<'a> {
         let Fetch { package, lock, aside, .. } = fetch;
         let tools = self.request.tools();
         let place = aside.clone();
-        let fetched = blocking(move || scratch(&place)).await?;
+        let directory = blocking(move || scratch(&place)).await?;
         let revision = lock.as_ref().and_then(|it| it.revision.as_deref());
-        let revision = fetch::fetch(package, revision, tools, fetched.path()).await?;
+        let fetched = fetch::fetch(package, revision, tools, directory.path()).await?;
         let (lock, place) = (lock.clone(), aside.clone());
-        blocking(move || keep(fetched, lock, revision, &place)).await
+        blocking(move || keep(directory, lock, fetched, &place)).await
     }
 
     /// Moves the packages from the staging directory to their places. A package keeps the directory in its lock;
@@ -404,18 +474,18 @@ struct Fetch {
 
 /// Checks a fetched package, and moves it to the staging directory with its list of files.
 fn keep(
-    fetched: TempDir,
+    directory: TempDir,
     lock: Option<ModuleLock>,
-    revision: Option<String>,
+    fetched: Fetched,
     aside: &Path,
 ) -> Result<ModuleLock, ModuleInstallError> {
-    let contents = Contents::of(fetched.path()).map_err(|it| {
+    let contents = Contents::of(directory.path()).map_err(|it| {
         // Errors show the path inside of the package, because the scratch directory means nothing to the user.
-        let inner = it.path.strip_prefix(fetched.path()).unwrap_or(&it.path);
+        let inner = it.path.strip_prefix(directory.path()).unwrap_or(&it.path);
         ModuleInstallError::Package(format!("{:?} in it: {}", inner.display(), it.cause))
     })?;
-    let lock = accepted(lock, contents.hash(), revision)?;
-    settle(fetched, aside)?;
+    let lock = accepted(lock, contents.hash(), fetched)?;
+    settle(directory, aside)?;
     write(&list_of(aside), &contents.to_text())?;
     Ok(lock)
 }
@@ -424,14 +494,18 @@ fn keep(
 fn accepted(
     lock: Option<ModuleLock>,
     hash: Hash,
-    revision: Option<String>,
+    fetched: Fetched,
 ) -> Result<ModuleLock, ModuleInstallError> {
     match lock {
         Some(lock) if !lock.hashes.contains(&hash) => {
             Err(ModuleInstallError::Changed { found: hash, hashes: lock.hashes })
         }
         Some(lock) => Ok(lock),
-        None => Ok(ModuleLock { directory: None, revision, hashes: BTreeSet::from([hash]) }),
+        None => {
+            let Fetched { revision, subdirectory } = fetched;
+            let hashes = BTreeSet::from([hash]);
+            Ok(ModuleLock { directory: None, subdirectory, revision, hashes })
+        }
     }
 }
 

@@ -15,6 +15,8 @@ mod fetch;
 mod git;
 mod install;
 mod manifest;
+mod page;
+mod registry;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -25,7 +27,7 @@ pub use fetch::FetchError;
 pub use git::Git;
 pub(crate) use install::is_name;
 pub use install::{
-    ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, WantedModule,
+    ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, ModuleSelection, WantedModule,
     module_package_below,
 };
 pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};

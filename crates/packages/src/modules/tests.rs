@@ -1,6 +1,7 @@
 //! Tests of packages from repositories, directories and archives, without a network.
 
 mod archives;
+mod registry;
 mod web;
 
 use std::fs;
@@ -20,8 +21,11 @@ use zip::write::SimpleFileOptions;
 use super::verify::verify_module_package;
 use super::*;
 use crate::blocking::run;
+use crate::cli_config::CliConfig;
 use crate::hash::hash_of_directory;
+use crate::hosts::HostCredentials;
 use crate::locks::Locks;
+use crate::network::Network;
 
 /// A directory with the sources of packages and the modules directory.
 struct Bench {
@@ -97,14 +101,14 @@ impl Bench {
         let git = Git { program: "git".into(), withheld: Vec::new() };
         let target = self.path("modules");
         let (locks, upgrade, readonly) = (self.locks.clone(), self.upgrade, self.readonly);
-        let http = client();
+        let network = network();
         let request = ModuleRequest {
             target: &target,
             locks: &locks,
             upgrade,
             readonly,
             git: &git,
-            http: &http,
+            network: &network,
         };
         let mut installer = ModuleInstaller::new(request);
         let wanted = names.iter().zip(packages).map(|(name, package)| WantedModule {
@@ -154,11 +158,21 @@ impl Bench {
     }
 }
 
-fn client() -> http_client::Client {
+/// The access to hosts, where the registry `registry.test` is at this URL.
+fn network_with(registry: &str) -> Network {
     let user_agent = header::HeaderValue::from_static("Test/1");
     let mut config = ClientConfig::from_environment(user_agent, &|_| None);
     config.trust = Trust::default();
-    http_client::Client::new(config)
+    let client = http_client::Client::new(config);
+    let text =
+        format!("host \"registry.test\" {{ services = {{ \"modules.v1\" = \"{registry}\" }} }}");
+    let (config, problems) = CliConfig::parse(&text, "rc", &|_| None);
+    assert!(problems.is_empty(), "{problems:?}");
+    Network::new(client, &config, HostCredentials::default(), &|_| None)
+}
+
+fn network() -> Network {
+    network_with("http://127.0.0.1:1/")
 }
 
 fn files(root: &Path) -> String {
@@ -442,7 +456,7 @@ fn package_installed_by_another_tool_is_locked_unchanged() {
     let bench = Bench::new();
     bench.write("modules/vpc/main.tf", "# theirs\n");
     let git = Git { program: "git".into(), withheld: Vec::new() };
-    let (target, http) = (bench.path("modules"), client());
+    let (target, network) = (bench.path("modules"), network());
     let locks = Locks::default();
     let request = |locks| ModuleRequest {
         target: &target,
@@ -450,7 +464,7 @@ fn package_installed_by_another_tool_is_locked_unchanged() {
         upgrade: false,
         readonly: false,
         git: &git,
-        http: &http,
+        network: &network,
     };
     let mut installer = ModuleInstaller::new(request(&locks));
     let address = "registry.opentofu.org/a/vpc/aws?version=1.2.3";

@@ -286,7 +286,7 @@ macro_rules! language {
         ModuleDownload "module-download":
             MODULE_DOWNLOAD Error "Failed to download module", MODULE_NOT_LOCKED Error "Module package is not locked",
             MODULE_CHANGED Error "Module package has changed", MODULE_UNSUPPORTED Error "Module not installed",
-            MODULE_INSTALL Error "Failed to install module";
+            MODULE_INSTALL Error "Failed to install module", MODULE_VERSION Error "No version of the module";
         ModuleEscapes "module-escapes": MODULE_ESCAPES Error "Local module path escapes module package";
         ModuleManifest "module-manifest":
             MODULE_MANIFEST_READ Error "Failed to read module manifest",
