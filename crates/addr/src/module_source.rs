@@ -152,7 +152,13 @@ impl ModulePackage {
             Getter::Git => format!("git::{}", without_password(&self.location)),
             Getter::File => format!("file://{}", self.location),
             Getter::Http => without_password(&self.location),
-            Getter::Other(getter) => format!("{getter}::{}", without_password(&self.location)),
+            Getter::Other(getter) => {
+                let location = without_password(&self.location);
+                match location.split_once("://") {
+                    Some((scheme, _)) if scheme == getter => location,
+                    _ => format!("{getter}::{location}"),
+                }
+            }
         }
     }
 

@@ -363,7 +363,10 @@ impl Session {
         let config = self.cli_config()?;
         let variable = |name: &str| self.system.variable(name);
         let credentials = self.host_credentials(config);
-        let network = Network::new(self.http_client(), config, credentials, &variable);
+        let environment = self.config_environment(&variable);
+        let withheld = self.child_environment.withheld_from_git();
+        let client = self.http_client();
+        let network = Network::new(client, config, &environment, credentials, withheld);
         Ok(self.network.get_or_init(|| Arc::new(network)))
     }
 

@@ -1,6 +1,8 @@
 //! The CLI configuration: its files, and its settings for the installation of providers.
 
 mod decode;
+mod expand;
+mod oci;
 mod pattern;
 
 use std::collections::BTreeMap;
@@ -9,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use addr::ProviderSource;
 
+pub(crate) use oci::is_helper_name;
+pub use oci::{OciDefaults, OciSecret, RepositoryCredentials};
 pub use pattern::ProviderPattern;
 
 /// The settings of all files of the CLI configuration.
@@ -30,6 +34,10 @@ pub struct CliConfig {
     pub credentials_helper: Option<CredentialsHelper>,
     /// The services of hosts that are not asked for them, by host.
     pub services: ConfiguredServices,
+    /// The credentials for OCI repositories.
+    pub oci_credentials: Vec<RepositoryCredentials>,
+    /// The settings for other OCI repositories. `None` for the usual ones.
+    pub oci_defaults: Option<OciDefaults>,
 }
 
 /// The services of hosts that are not asked for them, by host.
@@ -169,6 +177,8 @@ impl CliConfig {
         self.strict_secrets |= other.strict_secrets;
         self.credentials.extend(other.credentials);
         self.services.extend(other.services);
+        self.oci_credentials.extend(other.oci_credentials);
+        self.oci_defaults = other.oci_defaults.or(self.oci_defaults.take());
         if other.credentials_helper.is_some() {
             if self.credentials_helper.is_some() {
                 problems.push(ConfigProblem::error(decode::ONE_HELPER, ""));

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use addr::{ProviderSource, Version, VersionConstraint};
 
 use crate::blocking::{Events, blocking, in_order};
+use crate::evidence::{Authentication, Evidence};
 use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
 use crate::platform::Platform;
-use crate::retrieve::{Authentication, Evidence, Retrieved, find, unreachable_remote};
+use crate::retrieve::{Retrieved, find, unreachable_remote};
 use crate::sources::{Available, BundledProvider, PackageLocation, Sources};
 
 /// The inputs of an installation.

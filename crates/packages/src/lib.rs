@@ -24,11 +24,13 @@
 
 mod blocking;
 mod cli_config;
+mod evidence;
 pub mod fuzz;
 mod go_json;
 mod hash;
 pub mod hosts;
 mod install;
+mod json_answer;
 mod literal;
 mod locate;
 mod lock_platforms;
@@ -36,18 +38,23 @@ mod locks;
 mod mirror;
 mod modules;
 mod network;
+mod oci;
 mod package;
 mod platform;
 mod plugin_files;
 mod release;
+mod remote_package;
 mod retrieve;
+mod shown_url;
 mod signatures;
 mod sources;
 
 pub use cli_config::{
     CliConfig, ConfigEnvironment, ConfigProblem, ConfiguredServices, CredentialsHelper,
-    InstallationMethod, MethodKind, ProviderPattern, Token,
+    InstallationMethod, MethodKind, OciDefaults, OciSecret, ProviderPattern, RepositoryCredentials,
+    Token,
 };
+pub use evidence::Authentication;
 pub use hash::{
     Hash, HashError, hash_of_directory, hash_of_zip, hash_of_zip_contents, stamp_of_directory,
 };
@@ -68,5 +75,4 @@ pub use network::Network;
 pub use package::PackageError;
 pub use platform::Platform;
 pub use plugin_files::{plugin_directories, plugin_files};
-pub use retrieve::Authentication;
 pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};

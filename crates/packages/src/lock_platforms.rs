@@ -6,12 +6,13 @@ use std::fmt;
 use addr::{ProviderSource, Version, VersionConstraint};
 
 use crate::blocking::{Events, blocking, in_order};
+use crate::evidence::Authentication;
 use crate::hash::{Hash, hash_of_directory, hash_of_zip_contents};
 use crate::install::{locked_out, newest};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{executable_in, executable_in_archive};
 use crate::platform::Platform;
-use crate::retrieve::{Authentication, Retrieved, find};
+use crate::retrieve::{Retrieved, find};
 use crate::sources::{PackageLocation, Sources};
 
 /// The inputs of `providers lock`.

@@ -14,12 +14,13 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::blocking::blocking;
+use crate::evidence::{Authentication, Evidence};
 use crate::go_json;
 use crate::hash::{Hash, files_in, hash_of_zip_contents};
 use crate::install::newest;
 use crate::locks::Locks;
 use crate::platform::Platform;
-use crate::retrieve::{Authentication, Evidence, Retrieved, find};
+use crate::retrieve::{Retrieved, find};
 use crate::sources::{PackageLocation, Sources, archives_in, provider_folder};
 
 /// The inputs of `providers mirror`.

@@ -1,19 +1,17 @@
 //! The access to hosts over the network: the client, the tokens, and the services of each host.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http_client::{Client, Credentials, Request, Response, StatusCode, Url};
-use serde::de::DeserializeOwned;
 use tokio::sync::OnceCell;
 
-use crate::cli_config::{CliConfig, ConfiguredServices};
+use crate::cli_config::{CliConfig, ConfigEnvironment, ConfiguredServices};
 use crate::hosts::{HostCredentials, HostName, Services, discover};
+use crate::oci::{OciAccess, OciCredentials};
 use crate::signatures::SignaturePolicy;
-
-/// The largest accepted document of a registry or a mirror, in bytes.
-pub(crate) const MAX_DOCUMENT: u64 = 16 << 20;
 
 /// The access to hosts. Each host is asked for its services once.
 pub struct Network {
@@ -23,6 +21,8 @@ pub struct Network {
     pub credentials: HostCredentials,
     /// The policy for signatures of providers.
     pub(crate) signatures: SignaturePolicy,
+    /// The credentials for OCI repositories.
+    oci: OciCredentials,
     configured: ConfiguredServices,
     known: Mutex<BTreeMap<HostName, Arc<AskedHost>>>,
 }
@@ -37,20 +37,28 @@ impl fmt::Debug for Network {
 }
 
 impl Network {
-    /// Creates the access to hosts. `variable` reads an environment variable, for the policy for signatures.
+    /// Creates the access to hosts. A program that has credentials does not inherit the variables in `withheld`.
     pub fn new(
         client: Client,
         config: &CliConfig,
+        environment: &ConfigEnvironment<'_>,
         credentials: HostCredentials,
-        variable: &dyn Fn(&str) -> Option<String>,
+        withheld: Vec<OsString>,
     ) -> Network {
+        let (blocks, defaults) = (config.oci_credentials.clone(), config.oci_defaults.clone());
         Network {
             client,
             credentials,
-            signatures: SignaturePolicy::from_environment(variable),
+            signatures: SignaturePolicy::from_environment(environment.variable),
+            oci: OciCredentials::new(blocks, defaults.unwrap_or_default(), environment, withheld),
             configured: config.services.clone(),
             known: Mutex::default(),
         }
+    }
+
+    /// The access to OCI registries.
+    pub(crate) fn oci(&self) -> OciAccess<'_> {
+        OciAccess { client: &self.client, credentials: &self.oci }
     }
 
     /// Returns the services of a host.
@@ -107,13 +115,4 @@ impl Network {
             _ => response.success().map(Some).map_err(|error| error.to_string()),
         }
     }
-}
-
-/// Reads the body of an answer as JSON of a known form. The error is a sentence fragment that quotes nothing.
-pub(crate) async fn json<T: DeserializeOwned>(response: Response) -> Result<T, String> {
-    let url = response.url;
-    let body = response.body.bytes().await.map_err(|error| error.to_string())?;
-    // The error of the parser quotes the document.
-    serde_json::from_slice(&body)
-        .map_err(|error| format!("the answer of {url} is not understood in line {}", error.line()))
 }

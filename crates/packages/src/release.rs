@@ -7,9 +7,9 @@ use futures::future;
 use http_client::{Client, Request, Url};
 
 use crate::blocking::blocking;
+use crate::evidence::{Authentication, Evidence};
 use crate::hash::Hash;
 use crate::platform::Platform;
-use crate::retrieve::{Authentication, Evidence};
 use crate::signatures::{SignatureError, Signer, signer};
 
 /// The largest accepted list of checksums, and signature, in bytes.

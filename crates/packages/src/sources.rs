@@ -1,6 +1,7 @@
 //! The sources of provider packages, and a search for the available packages.
 
 mod network_mirror;
+mod oci_mirror;
 mod registry;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use crate::network::Network;
 use crate::platform::Platform;
 
 pub(crate) use network_mirror::NetworkMirror;
+pub(crate) use oci_mirror::OciMirror;
 pub(crate) use registry::{COMPATIBLE_VERSION, Registry, VERSION_HEADER};
 
 /// All sources of providers.
@@ -65,6 +67,8 @@ pub(crate) enum PackageSource {
     Local(PackageLocation),
     /// A network mirror, which may lack the package for this platform.
     Mirror(NetworkMirror),
+    /// An OCI mirror, which may lack the package for this platform.
+    OciMirror(OciMirror),
     /// The registry at the host of the provider, which may lack the package for this platform.
     Registry,
 }
@@ -167,8 +171,8 @@ impl Sources {
                 }
                 MethodKind::Direct => self.add_registered(source, wanted, &mut available).await?,
                 MethodKind::OciMirror { repository_template } => {
-                    let shown = without_secrets(repository_template);
-                    available.remotes.push(format!("the OCI mirror {shown}"));
+                    let mirror = OciMirror::new(repository_template);
+                    self.add_from_oci(mirror, source, wanted, &mut available).await?;
                 }
             }
         }
@@ -199,6 +203,28 @@ impl Sources {
             available.add(version, PackageSource::Registry);
         }
         available.searched.push(format!("provider registry {}", source.host));
+        Ok(())
+    }
+
+    async fn add_from_oci(
+        &self,
+        mirror: OciMirror,
+        source: &ProviderSource,
+        wanted: Option<&Version>,
+        available: &mut Available,
+    ) -> Result<(), String> {
+        let Some(network) = &self.network else {
+            available.remotes.push(format!("the OCI mirror {mirror}"));
+            return Ok(());
+        };
+        let versions = match wanted {
+            Some(version) => BTreeSet::from([version.clone()]),
+            None => mirror.versions(network, source).await?,
+        };
+        for version in versions {
+            available.add(version, PackageSource::OciMirror(mirror.clone()));
+        }
+        available.searched.push(format!("OCI mirror {mirror}"));
         Ok(())
     }
 
@@ -237,16 +263,6 @@ async fn add_found(
         available
     };
     blocking(search).await
-}
-
-/// Removes user, password and query from a URL, because they may be secret.
-pub(crate) fn without_secrets(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
-    format!("{scheme}{host}{path}")
 }
 
 fn mirror(path: &Path) -> InstallationMethod {
@@ -352,21 +368,4 @@ fn subdirectories(directory: &Path) -> Vec<PathBuf> {
 
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_are_shown_without_user_and_query() {
-        for (url, shown) in [
-            ("https://u:p@ss@m.example.com/v1/?token=x#y", "https://m.example.com/v1/"),
-            ("https://m.example.com?token=x", "https://m.example.com"),
-            ("https://m.example.com/a@b/", "https://m.example.com/a@b/"),
-            ("u:p@m.example.com/${namespace}", "m.example.com/${namespace}"),
-        ] {
-            assert_eq!(without_secrets(url), shown);
-        }
-    }
 }

@@ -40,6 +40,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server with a certificate for `localhost`. Writes the certificate of its authority to `ca.pem`.
     pub(crate) fn start(bench: &Bench, pages: Pages) -> Server {
+        Server::start_with(bench, move |_, path| pages.get(path).cloned())
+    }
+
+    /// Starts a server that answers by the request and its path without the query. `None` is a missing page.
+    pub(crate) fn start_with(
+        bench: &Bench,
+        answer: impl Fn(&str, &str) -> Option<Vec<u8>> + Send + 'static,
+    ) -> Server {
         let acceptor = acceptor(bench);
         let heads = Arc::new(Mutex::new(Vec::new()));
         let seen = heads.clone();
@@ -67,7 +75,7 @@ impl Server {
                     let missing =
                         b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
                             .to_vec();
-                    let answer = pages.get(path).cloned().unwrap_or(missing);
+                    let answer = answer(&head, path).unwrap_or(missing);
                     seen.lock().expect("no panic").push(head);
                     drop(stream.write_all(&with_port(answer, port)).await);
                     drop(stream.shutdown().await);

@@ -2,5 +2,6 @@
 //! available.
 
 mod modules;
+mod oci;
 mod providers;
 mod server;

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use addr::ProviderSource;
 
+use super::expand::expand;
+use super::oci;
 use super::{
     CliConfig, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind, ProviderPattern,
     Token,
 };
 use crate::literal::{self, Body, Item, Literal};
-use crate::sources::without_secrets;
+use crate::shown_url::without_secrets;
 
 pub(super) const ONE_INSTALLATION: &str =
     "No more than one provider_installation block may be specified";
@@ -56,6 +58,14 @@ pub(super) fn decode(
             },
             "host" => match host(item) {
                 Ok((host, services)) => drop(config.services.insert(host, services)),
+                Err(problem) => problems.push(problem),
+            },
+            "oci_credentials" => match oci::credentials(item) {
+                Ok(credentials) => config.oci_credentials.push(credentials),
+                Err(problem) => problems.push(problem),
+            },
+            "oci_default_credentials" => match oci::defaults(item, name, variable) {
+                Ok(defaults) => config.oci_defaults = Some(defaults),
                 Err(problem) => problems.push(problem),
             },
             "provider_installation" if config.installation.is_some() => {
@@ -252,6 +262,12 @@ fn method(block: &Item, body: &Body) -> Result<InstallationMethod, ConfigProblem
     let exclude = patterns(find("exclude"), "exclusion").map_err(|it| {
         it.unwrap_or_else(|| invalid("\"exclude\" must be a list of strings".to_owned()))
     })?;
+    if let MethodKind::OciMirror { repository_template } = &kind {
+        oci::check_template(repository_template, &include).map_err(|cause| {
+            let detail = format!("Invalid oci_mirror block at {place}: {cause}.");
+            ConfigProblem::error("Invalid oci_mirror repository template", detail)
+        })?;
+    }
     Ok(InstallationMethod { kind, include, exclude })
 }
 
@@ -282,24 +298,4 @@ fn patterns(
         })
     };
     texts.into_iter().map(parse).collect()
-}
-
-/// Expands `$NAME` and `${NAME}`. A variable that is not set is empty, as in Go's `os.ExpandEnv`.
-fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> String {
-    let mut expanded = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('$') {
-        expanded.push_str(before);
-        let (name, behind) = match after.strip_prefix('{').and_then(|it| it.split_once('}')) {
-            Some(parts) => parts,
-            None => {
-                let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
-                after.split_at(after.find(|it| !is_name(it)).unwrap_or(after.len()))
-            }
-        };
-        expanded.push_str(&variable(name).unwrap_or_default());
-        rest = behind;
-    }
-    expanded.push_str(rest);
-    expanded
 }

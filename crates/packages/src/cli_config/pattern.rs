@@ -1,5 +1,6 @@
 //! Patterns of provider addresses, such as `hashicorp/*` and `registry.example.com/*/*`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use addr::{DEFAULT_HOST, ProviderSource};
@@ -46,6 +47,19 @@ impl ProviderPattern {
             namespace: Some(source.namespace.to_string()),
             type_name: Some(source.type_name.to_string()),
         }
+    }
+
+    /// Returns for the host, the namespace and the type whether the patterns allow exactly one.
+    pub(crate) fn fixed_parts(patterns: &[ProviderPattern]) -> [bool; 3] {
+        let is_fixed = |part: &dyn Fn(&ProviderPattern) -> Option<String>| {
+            let parts: BTreeSet<Option<String>> = patterns.iter().map(part).collect();
+            parts.len() == 1 && !parts.contains(&None)
+        };
+        [
+            is_fixed(&|it| it.host.clone()),
+            is_fixed(&|it| it.namespace.clone()),
+            is_fixed(&|it| it.type_name.clone()),
+        ]
     }
 
     /// Returns true if an address matches.

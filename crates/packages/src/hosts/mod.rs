@@ -13,3 +13,4 @@ pub(crate) use discovery::require_json;
 pub use discovery::{ServiceError, Services, discover};
 pub use name::HostName;
 pub use oauth::{Authorization, Callback, OAuthClient, request_token_by_password};
+pub(crate) use token_program::run_program;

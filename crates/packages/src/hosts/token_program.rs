@@ -63,36 +63,49 @@ impl TokenProgram {
         host: &HostName,
         token: Option<&Token>,
     ) -> Result<Vec<u8>, String> {
-        let shown = self.program.display();
-        let failed = |error: std::io::Error| format!("failed to run {shown}: {error}");
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).arg(action).arg(host.as_str());
         for name in &self.withheld {
             command.env_remove(name);
         }
         let input = token.map(|it| serde_json::json!({ "token": it.expose() }).to_string());
-        let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        let mut child = command.spawn().map_err(failed)?;
-        let (output, errors) =
-            converse(&mut child, input.as_deref().unwrap_or_default().as_bytes()).await;
-        let status = child.wait().await.map_err(failed)?;
-        if status.success() {
-            return Ok(output);
-        }
-        let text = String::from_utf8_lossy(&errors);
-        // The program knows the token, and may quote it. It is removed before the text is cut.
-        let text = match token.map(Token::expose).filter(|it| !it.is_empty()) {
-            Some(secret) => text.replace(secret, "(token)"),
-            None => text.into_owned(),
-        };
-        let shown_text = |it: &char| !it.is_control() || *it == '\n';
-        let text: String = text.trim().chars().filter(shown_text).take(MAX_SHOWN).collect();
-        Err(match text.is_empty() {
-            true => format!("error in {shown}, but it produced no error message"),
-            false => format!("error in {shown}: {text}"),
-        })
+        run_program(command, input.as_deref().unwrap_or_default(), token).await
     }
+}
+
+/// Runs a program that has secrets, with an input, and returns its output.
+///
+/// # Errors
+/// Returns a sentence fragment with the program's own words, without the token.
+pub(crate) async fn run_program(
+    mut command: Command,
+    input: &str,
+    token: Option<&Token>,
+) -> Result<Vec<u8>, String> {
+    let shown = command.as_std().get_program().display().to_string();
+    let failed = |error: std::io::Error| format!("failed to run {shown}: {error}");
+    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(failed)?;
+    let (output, errors) = converse(&mut child, input.as_bytes()).await;
+    let status = child.wait().await.map_err(failed)?;
+    if status.success() {
+        return Ok(output);
+    }
+    // Helpers of Docker write their errors to the output.
+    let words = if errors.is_empty() { &output } else { &errors };
+    let text = String::from_utf8_lossy(words);
+    // The program knows the token, and may quote it. It is removed before the text is cut.
+    let text = match token.map(Token::expose).filter(|it| !it.is_empty()) {
+        Some(secret) => text.replace(secret, "(token)"),
+        None => text.into_owned(),
+    };
+    let shown_text = |it: &char| !it.is_control() || *it == '\n';
+    let text: String = text.trim().chars().filter(shown_text).take(MAX_SHOWN).collect();
+    Err(match text.is_empty() {
+        true => format!("error in {shown}, but it produced no error message"),
+        false => format!("error in {shown}: {text}"),
+    })
 }
 
 /// Writes the input and reads both outputs at once, so that no pipe blocks the program.

@@ -10,9 +10,11 @@ use http_client::{Credentials, Request, Url};
 use super::archive::{Archive, MAX_BYTES};
 use super::contents::LEFT_OUT;
 use super::git::Git;
+use super::oci;
 use super::page;
 use super::registry::{ModuleRegistry, RegistryLocation};
 use crate::blocking::blocking;
+use crate::hash::sha256_of;
 use crate::network::Network;
 
 /// An error that prevented fetching a package. The texts are sentence fragments.
@@ -52,10 +54,14 @@ pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
         Getter::Http => {
             return Archive::of(&file_name(package)).map(drop).map_err(FetchError::Refused);
         }
+        Getter::Other(getter) if getter == OCI => return Ok(()),
         Getter::Other(getter) => format!("by {getter:?}"),
     };
     Err(FetchError::Unsupported(what))
 }
+
+/// The getter of packages in OCI repositories.
+const OCI: &str = "oci";
 
 /// A fetched package.
 pub(super) struct Fetched {
@@ -95,6 +101,7 @@ async fn located(
         subdirectory: String::new(),
         credentials: None,
         is_archive: false,
+        digest: None,
     };
     for _ in 0..MOST_REDIRECTS {
         let package = &location.package;
@@ -117,6 +124,9 @@ async fn located(
                     next
                 }
             },
+            Getter::Other(getter) if getter == OCI => {
+                return oci::location(package, tools.network).await;
+            }
             _ => return Ok(location),
         };
         if next.is_archive && next.package.getter == Getter::Http {
@@ -199,6 +209,7 @@ fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
         Getter::Git => !["ref", "depth", "sshkey"].contains(&name),
         Getter::Http => ["checksum", "filename"].contains(&name),
         Getter::Registry => name != "version",
+        Getter::Other(_) => !["tag", "digest"].contains(&name),
         _ => name != "archive",
     };
     if let Some(name) = package.query.keys().find(|name| is_unknown(name)) {
@@ -224,6 +235,7 @@ async fn from_web(
     let url = Url::parse(&url).map_err(|error| FetchError::Refused(error.to_string()))?;
     let mut request = Request::get(url, MAX_BYTES);
     request.credentials = location.credentials.clone().or(credentials);
+    let digest = location.digest.clone();
     // Beside the package, which is on a file system with room for it.
     let parent = target.parent().unwrap_or(target).to_owned();
     let file = blocking(move || tempfile::tempfile_in(parent)).await?;
@@ -231,6 +243,14 @@ async fn from_web(
     network.client.download(&request, &mut file, &mut |_| {}).await?;
     let (mut file, target) = (file.into_std().await, target.to_owned());
     let unpacked = blocking(move || {
+        if let Some(digest) = digest {
+            file.rewind()?;
+            let found = sha256_of(&file)?;
+            if found != digest {
+                let why = format!("its content has the digest sha256:{found}, not sha256:{digest}");
+                return Err(FetchError::Refused(why));
+            }
+        }
         file.rewind()?;
         let kind = match named {
             Some(kind) => kind,

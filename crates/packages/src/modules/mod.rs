@@ -15,6 +15,7 @@ mod fetch;
 mod git;
 mod install;
 mod manifest;
+mod oci;
 mod page;
 mod registry;
 #[cfg(test)]

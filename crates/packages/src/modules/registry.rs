@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::fetch::FetchError;
 use crate::hosts::HostName;
-use crate::network::{MAX_DOCUMENT, Network, json};
+use crate::json_answer::{MAX_DOCUMENT, json};
+use crate::network::Network;
 use crate::sources::{COMPATIBLE_VERSION, VERSION_HEADER};
 
 /// The header in which a registry or a page names the address of a package.
@@ -25,6 +26,8 @@ pub(super) struct RegistryLocation {
     pub(super) credentials: Option<Credentials>,
     /// True if the package is an archive whatever its name ends with.
     pub(super) is_archive: bool,
+    /// The SHA-256 digest that the archive must have, in hexadecimal digits. `None` if it is not known.
+    pub(super) digest: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -119,7 +122,13 @@ impl<'n> ModuleRegistry<'n> {
                 let credentials = credentials.filter(|_| wanted && url.has_origin_of(&document));
                 let package = package_at(&url);
                 let subdirectory = String::new();
-                Ok(RegistryLocation { package, subdirectory, credentials, is_archive: true })
+                Ok(RegistryLocation {
+                    package,
+                    subdirectory,
+                    credentials,
+                    is_archive: true,
+                    digest: None,
+                })
             }
         }
     }
@@ -152,11 +161,17 @@ pub(super) fn indirect(location: &str, document: &Url) -> Result<RegistryLocatio
     match package.getter {
         Getter::File | Getter::Registry => Err(format!("it refers to {package}")),
         Getter::Git if is_file => Err(format!("it refers to {package}")),
-        _ => Ok(RegistryLocation { package, subdirectory, credentials: None, is_archive: false }),
+        _ => Ok(RegistryLocation {
+            package,
+            subdirectory,
+            credentials: None,
+            is_archive: false,
+            digest: None,
+        }),
     }
 }
 
-fn package_at(url: &Url) -> ModulePackage {
+pub(super) fn package_at(url: &Url) -> ModulePackage {
     let text = url.expose();
     let (location, query) = text.split_once('?').unwrap_or((&text, ""));
     let pairs = query.split('&').filter(|it| !it.is_empty()).map(|pair| {

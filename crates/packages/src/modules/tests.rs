@@ -21,7 +21,7 @@ use zip::write::SimpleFileOptions;
 use super::verify::verify_module_package;
 use super::*;
 use crate::blocking::run;
-use crate::cli_config::CliConfig;
+use crate::cli_config::{CliConfig, ConfigEnvironment};
 use crate::hash::hash_of_directory;
 use crate::hosts::HostCredentials;
 use crate::locks::Locks;
@@ -168,7 +168,13 @@ fn network_with(registry: &str) -> Network {
         format!("host \"registry.test\" {{ services = {{ \"modules.v1\" = \"{registry}\" }} }}");
     let (config, problems) = CliConfig::parse(&text, "rc", &|_| None);
     assert!(problems.is_empty(), "{problems:?}");
-    Network::new(client, &config, HostCredentials::default(), &|_| None)
+    let environment = ConfigEnvironment {
+        config_file: None,
+        home: None,
+        xdg_config_home: None,
+        variable: &|_| None,
+    };
+    Network::new(client, &config, &environment, HostCredentials::default(), Vec::new())
 }
 
 fn network() -> Network {

@@ -10,10 +10,11 @@ use serde::Deserialize;
 
 use crate::hash::Hash;
 use crate::hosts::{HostName, require_json};
-use crate::network::{MAX_DOCUMENT, Network, json};
+use crate::json_answer::{MAX_DOCUMENT, json};
+use crate::network::Network;
 use crate::platform::Platform;
-use crate::retrieve::{Proof, RemotePackage};
-use crate::sources::without_secrets;
+use crate::remote_package::{Proof, RemotePackage};
+use crate::shown_url::without_secrets;
 
 /// A network mirror. `Display` and `Debug` show neither user nor query of its URL.
 #[derive(Clone)]

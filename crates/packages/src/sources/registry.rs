@@ -9,10 +9,11 @@ use serde::Deserialize;
 
 use crate::hash::Hash;
 use crate::hosts::HostName;
-use crate::network::{MAX_DOCUMENT, Network, json};
+use crate::json_answer::{MAX_DOCUMENT, json};
+use crate::network::Network;
 use crate::platform::Platform;
 use crate::release::{ListedPackage, Release};
-use crate::retrieve::{Proof, RemotePackage};
+use crate::remote_package::{Proof, RemotePackage};
 
 /// The header with the version of OpenTofu that this program is compatible with. Some registries answer by it.
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("x-terraform-version");

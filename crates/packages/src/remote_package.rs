@@ -1,0 +1,125 @@
+//! Packages that a source offers over the network, and the comparison of each with its proof.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use http_client::{Client, Credentials, Request, Url};
+use tempfile::NamedTempFile;
+
+use crate::evidence::{Authentication, Evidence};
+use crate::hash::{Hash, hash_of_zip, hash_of_zip_contents};
+use crate::release::{DownloadedPackage, Release, ReleaseDocuments};
+
+/// The largest accepted package, in bytes.
+const MAX_PACKAGE: u64 = 4 << 30;
+
+/// A package that a source offers over the network.
+#[derive(Clone, Debug)]
+pub(crate) struct RemotePackage {
+    pub(crate) url: Url,
+    /// The credentials for the server of the package.
+    pub(crate) credentials: Option<Credentials>,
+    pub(crate) proof: Proof,
+}
+
+/// The proof of a source for a package.
+#[derive(Clone, Debug)]
+pub(crate) enum Proof {
+    /// The hashes that a mirror tells.
+    Hashes {
+        /// The hashes that a package may have. Empty if the mirror tells none.
+        hashes: BTreeSet<Hash>,
+        /// True if the user trusts the mirror's hashes of packages for other platforms.
+        trusts_all_hashes: bool,
+    },
+    /// A release of a registry.
+    Release(Box<Release>),
+}
+
+impl RemotePackage {
+    /// Downloads the package to a temporary file.
+    pub(crate) async fn download(&self, client: &Client) -> Result<NamedTempFile, String> {
+        let file = NamedTempFile::new()
+            .map_err(|error| format!("failed to create a temporary file: {error}"))?;
+        let copy = file.reopen().map_err(|error| error.to_string())?;
+        let mut copy = tokio::fs::File::from_std(copy);
+        let mut request = Request::get(self.url.clone(), MAX_PACKAGE);
+        request.credentials = self.credentials.clone();
+        let downloaded = client.download(&request, &mut copy, &mut |_| {}).await;
+        downloaded.map_err(|error| format!("failed to download {}: {error}", error.url))?;
+        Ok(file)
+    }
+}
+
+impl Proof {
+    /// Downloads the documents of the proof. `None` if it has none.
+    pub(crate) async fn documents(
+        &self,
+        client: &Client,
+    ) -> Result<Option<ReleaseDocuments>, String> {
+        match self {
+            Proof::Hashes { .. } => Ok(None),
+            Proof::Release(release) => release.documents(client).await.map(Some),
+        }
+    }
+
+    /// Compares a downloaded file with the proof.
+    pub(crate) async fn verify(
+        &self,
+        file: &Path,
+        documents: Option<ReleaseDocuments>,
+    ) -> Result<Evidence, String> {
+        match (self, documents) {
+            (Proof::Hashes { hashes, trusts_all_hashes }, _) => {
+                verify_hashes(hashes, *trusts_all_hashes, file).await
+            }
+            (Proof::Release(release), Some(documents)) => {
+                let zip_hash = hash_of_zip(file).await.map_err(|it| it.to_string())?;
+                let metadata = tokio::fs::metadata(file).await.map_err(|it| it.to_string())?;
+                let package = DownloadedPackage { size: metadata.len(), zip_hash };
+                release.verify(documents, &package).await
+            }
+            (Proof::Release(_), None) => Err("the checksums of the release are missing".to_owned()),
+        }
+    }
+}
+
+/// Compares a downloaded file with the hashes that its source told. Returns those that are worth locking: the ones
+/// that the file has, and all others if the user trusts the source.
+async fn verify_hashes(
+    hashes: &BTreeSet<Hash>,
+    trusts_all_hashes: bool,
+    file: &Path,
+) -> Result<Evidence, String> {
+    if hashes.is_empty() {
+        return Ok(Evidence::none());
+    }
+    let is_known = |it: &&Hash| matches!(it.scheme(), "h1" | "zh");
+    let known: BTreeSet<Hash> = hashes.iter().filter(is_known).cloned().collect();
+    if known.is_empty() {
+        return Err(
+            "the mirror tells hashes only in schemes that this version does not support".to_owned()
+        );
+    }
+    let own = [
+        hash_of_zip_contents(file).await.map_err(|it| it.to_string())?,
+        hash_of_zip(file).await.map_err(|it| it.to_string())?,
+    ];
+    let matching: BTreeSet<Hash> = own.into_iter().filter(|it| known.contains(it)).collect();
+    let told = match (matching.is_empty(), known.len()) {
+        (true, 1) => {
+            let expected = known.first().map_or("", |it| it.as_str());
+            return Err(format!(
+                "provider package doesn't match the expected checksum {expected:?}"
+            ));
+        }
+        (true, _) => {
+            let why = "provider package doesn't match any of the expected checksums";
+            return Err(why.to_owned());
+        }
+        (false, _) if trusts_all_hashes => known,
+        (false, _) => matching,
+    };
+    let authentication = Authentication::VerifiedChecksum;
+    Ok(Evidence { told, authentication, covers_platforms: trusts_all_hashes })
+}
