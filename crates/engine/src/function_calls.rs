@@ -5,20 +5,24 @@
 //! evaluation makes all collected calls at once and evaluates again:
 //!
 //! ```text
-//!   evaluate ──► calls wanted? ── no ──► the value counts
+//!   evaluate ──► requests? ── no ──► the value counts
 //!      ▲              │ yes: value and diagnostics do not count
-//!      └── answers ◄──┴─► processes of the providers, not configured
+//!      └── answers ◄──┴─► processes of the providers
 //! ```
 //!
-//! A function returns the same result for the same arguments, so each call is made once per run.
+//! A function returns the same result for the same arguments, so each call is made once per run and configuration.
 //!
-//! **Invariant:** functions run in a process without a configuration. Their results cannot depend on one, and they
-//! can be called before any provider configuration is known.
+//! **Invariant:** a function of the schema runs in a process without a configuration, unless the call names an alias.
+//! Its result cannot depend on a configuration, and it can be called before any is known.
+//! **Invariant:** a function of a configuration is asked of that configuration only, and only if that is wholly known.
 
+mod called;
+mod configuration;
 mod run;
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
     rc::Rc,
     sync::Arc,
 };
@@ -30,16 +34,23 @@ use provider::{CallFunctionRequest, FunctionFault, FunctionSignature, Provider};
 use rustc_hash::FxHashMap;
 use values::{Str, Type, Value, msgpack};
 
+pub(crate) use self::called::{Answerer, Called};
 use crate::{
+    pool::SlotIx,
     redact::Redactor,
     request::{Environment, ProviderFactory},
 };
+
+/// The functions of a provider, by their names.
+pub(crate) type Signatures = BTreeMap<Str, FunctionSignature>;
 
 /// A call of a provider function.
 #[derive(Clone)]
 pub(crate) struct FunctionCall {
     /// The source address of the provider.
     pub(crate) source: ProviderSource,
+    /// The configuration that answers; `None` for a process without one.
+    slot: Option<SlotIx>,
     /// The name of the function in the provider.
     pub(crate) function: Str,
     /// The arguments, converted to the types of the parameters, without marks.
@@ -54,6 +65,7 @@ pub(crate) struct FunctionCall {
 #[derive(PartialEq, Eq, Hash)]
 struct CallKey {
     source: ProviderSource,
+    slot: Option<SlotIx>,
     function: Str,
     /// The encoded arguments.
     encoded: Rc<[u8]>,
@@ -69,12 +81,19 @@ impl FunctionCall {
         let plain: Vec<Value> = arguments.iter().map(Value::without_all_marks).collect();
         let encoded = msgpack::encode(&Value::tuple(plain.clone()), &Type::Dynamic).ok()?;
         let secrets = arguments.into_iter().filter(Value::has_deep_secret).collect();
-        Some(FunctionCall { source, function, arguments: plain, secrets, encoded: encoded.into() })
+        let encoded = encoded.into();
+        Some(FunctionCall { source, slot: None, function, arguments: plain, secrets, encoded })
+    }
+
+    /// Asks the configuration of a slot. `None` asks a process without a configuration.
+    pub(crate) fn of(self, slot: Option<SlotIx>) -> FunctionCall {
+        FunctionCall { slot, ..self }
     }
 
     fn key(&self) -> CallKey {
         CallKey {
             source: self.source.clone(),
+            slot: self.slot,
             function: self.function.clone(),
             encoded: Rc::clone(&self.encoded),
         }
@@ -86,6 +105,25 @@ enum Answer {
     Fault(FunctionFault),
     /// No result: the provider could not be started, which has been reported.
     None,
+}
+
+/// A question to a provider that an evaluation needs the answer of.
+#[derive(Clone)]
+pub(crate) enum FunctionRequest {
+    /// The functions that a configured provider offers.
+    Offers(SlotIx),
+    /// The result of a function.
+    Call(FunctionCall),
+}
+
+/// The functions of a configured provider.
+pub(crate) enum Offers {
+    /// The provider's answer.
+    Known(Rc<Signatures>),
+    /// No answer: the provider could not be started, or its answer was an error. That has been reported.
+    Failed,
+    /// Not asked yet. The question has been collected.
+    Requested,
 }
 
 /// Restores the previous state of gathering on drop, so that a panic restores it too.
@@ -104,7 +142,9 @@ impl Drop for Gathering<'_> {
 #[derive(Default)]
 pub(crate) struct FunctionAnswers {
     answers: RefCell<FxHashMap<CallKey, Answer>>,
-    wanted: RefCell<Vec<FunctionCall>>,
+    /// The functions of configured providers; `None` for one that gave no answer.
+    offers: RefCell<FxHashMap<SlotIx, Option<Rc<Signatures>>>>,
+    wanted: RefCell<Vec<FunctionRequest>>,
     is_gathering: Cell<bool>,
 }
 
@@ -129,14 +169,38 @@ impl FunctionAnswers {
         // then makes a different call, so this one is not collected.
         let is_settled = !self.is_waiting() || call.arguments.iter().all(Value::is_wholly_known);
         if self.is_gathering.get() && is_settled {
-            self.wanted.borrow_mut().push(call);
+            self.wanted.borrow_mut().push(FunctionRequest::Call(call));
         }
         Ok(Value::unknown(signature.returns.clone()))
     }
 
-    /// Runs an evaluation and returns its result with the calls that it needs. If there are any, the caller must
+    /// Returns the cached functions of a configured provider. If they are missing, collects the question.
+    pub(crate) fn offers(&self, slot: SlotIx) -> Offers {
+        match self.offers.borrow().get(&slot) {
+            Some(Some(offered)) => Offers::Known(Rc::clone(offered)),
+            Some(None) => Offers::Failed,
+            None => {
+                if self.is_gathering.get() {
+                    self.wanted.borrow_mut().push(FunctionRequest::Offers(slot));
+                }
+                Offers::Requested
+            }
+        }
+    }
+
+    /// Returns true if the functions of a configured provider are cached, or could not be had.
+    fn has_offers(&self, slot: SlotIx) -> bool {
+        self.offers.borrow().contains_key(&slot)
+    }
+
+    /// Caches the functions of a configured provider; `None` if it gave no answer.
+    fn settle_offers(&self, slot: SlotIx, offered: Option<Signatures>) {
+        self.offers.borrow_mut().insert(slot, offered.map(Rc::new));
+    }
+
+    /// Runs an evaluation and returns its result with the requests that it needs. If there are any, the caller must
     /// discard the result and the diagnostics.
-    pub(crate) fn gather<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionCall>) {
+    pub(crate) fn gather<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionRequest>) {
         // Discard calls that an evaluation left behind when it panicked.
         self.wanted.take();
         let gathering = Gathering { is: &self.is_gathering, was: self.is_gathering.replace(true) };
@@ -171,7 +235,8 @@ impl FunctionAnswers {
     }
 }
 
-/// Provider processes for functions outside of a run. Each process starts with the first call.
+/// Provider processes for functions outside of a run. Each process starts with the first call. None is configured, so
+/// no function of a configuration is requested.
 pub(crate) struct FunctionProviders {
     factory: Arc<dyn ProviderFactory>,
     redactor: Redactor,
@@ -187,14 +252,15 @@ impl FunctionProviders {
         }
     }
 
-    /// Makes a call.
+    /// Makes a call and caches its result.
     ///
     /// # Errors
     /// Fails if the provider cannot be started.
-    pub(crate) async fn ask(
+    pub(crate) async fn settle(
         &self,
         call: &FunctionCall,
-    ) -> Result<Result<Value, FunctionFault>, Box<Diagnostic>> {
+        answers: &FunctionAnswers,
+    ) -> Result<(), Box<Diagnostic>> {
         let running = self.running.borrow().get(&call.source).cloned();
         let provider = match running {
             Some(running) => running,
@@ -204,7 +270,8 @@ impl FunctionProviders {
                 started
             }
         };
-        Ok(ask(&*provider, call, &self.redactor).await)
+        answers.settle(call, ask(&*provider, call, &self.redactor).await);
+        Ok(())
     }
 
     /// Ends the started processes.

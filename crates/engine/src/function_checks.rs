@@ -9,7 +9,7 @@ use hir::{Entry, Expr, ExprId, Exprs, Program, eval};
 use values::{Str, ops::BinaryOp};
 
 use crate::{
-    function_calls::{FunctionAnswers, FunctionProviders},
+    function_calls::{FunctionAnswers, FunctionProviders, FunctionRequest},
     functions::Functions,
     offline::{ModuleScope, Offline},
     request::Environment,
@@ -42,14 +42,12 @@ pub(crate) async fn check(
         if wanted.is_empty() {
             break said;
         }
-        for call in &wanted {
-            match providers.ask(call).await {
-                Ok(answer) => answers.settle(call, answer),
-                Err(diagnostic) => {
-                    answers.give_up(call);
-                    if !not_started.contains(&*diagnostic) {
-                        not_started.push(*diagnostic);
-                    }
+        for request in &wanted {
+            let FunctionRequest::Call(call) = request else { continue };
+            if let Err(diagnostic) = providers.settle(call, &answers).await {
+                answers.give_up(call);
+                if !not_started.contains(&*diagnostic) {
+                    not_started.push(*diagnostic);
                 }
             }
         }

@@ -23,8 +23,7 @@ use state::State;
 use values::{Mark, Str, Type, Value, ValueMap, functions::FunctionEnv};
 
 use crate::{
-    builtin::functions,
-    function_calls::{FunctionAnswers, FunctionProviders},
+    function_calls::{Answerer, Called, FunctionAnswers, FunctionProviders, FunctionRequest},
     functions::Functions,
     redact::Redactor,
     request::Environment,
@@ -104,8 +103,10 @@ impl Console {
             if wanted.is_empty() {
                 return Ok(result);
             }
-            for call in &wanted {
-                self.answers.settle(call, self.providers.ask(call).await?);
+            for request in &wanted {
+                if let FunctionRequest::Call(call) = request {
+                    self.providers.settle(call, &self.answers).await?;
+                }
             }
         }
     }
@@ -575,7 +576,13 @@ impl Scope for ModuleScope<'_> {
     }
 
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
-        functions::answer(self.offline.program, self.module(), name, args, self.offline.answers)
+        let called = Called {
+            program: self.offline.program,
+            module: self.module(),
+            answers: self.offline.answers,
+            answerer: &|_| Answerer::Later,
+        };
+        called.answer(name, args)
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

@@ -154,6 +154,11 @@ impl Slot {
         self.is_known
     }
 
+    /// Returns the provider block; `None` if there is none.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.entry.as_ref()
+    }
+
     /// Returns the process; `None` if it does not run.
     fn running(&self) -> Option<&Running> {
         self.provider.get()?.as_ref().ok().filter(|_| !self.ended.get())

@@ -1,11 +1,17 @@
 //! Provider functions: parses names like `provider::name::function`, and checks arguments against signatures.
 //!
 //! The module's `required_providers` gives the provider of a name, and the provider's schema gives its functions.
+//! A configured provider may offer more functions than its schema has, and an alias selects one of the
+//! configurations of a provider: [`is_of_configuration`]. Such a call depends on the configuration.
 //! The analysis, the engine and the console share this code, so they report the same diagnostics for a call.
+
+use std::collections::BTreeMap;
 
 use db::Summary;
 use provider::{FunctionParameter, FunctionSignature};
 use values::{Str, Type, Value, convert};
+
+use crate::expr::{Expr, ExprId, Exprs};
 
 /// The parts of a provider function's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +34,21 @@ pub fn parse(name: &str) -> Option<Name<'_>> {
         }
         _ => None,
     }
+}
+
+/// Returns true if only a configured provider can answer the call. `declared` are the functions of the schema, which
+/// an unconfigured provider can answer too.
+pub fn is_of_configuration(name: Name<'_>, declared: &BTreeMap<Str, FunctionSignature>) -> bool {
+    name.alias.is_some() || !declared.contains_key(name.function)
+}
+
+/// The calls of provider functions among the expressions of an item.
+pub fn calls(exprs: &Exprs) -> impl Iterator<Item = (ExprId, Name<'_>)> {
+    let all = exprs.calls_providers().then(|| exprs.iter()).into_iter().flatten();
+    all.filter_map(|(id, expr)| match expr {
+        Expr::Call(call) => Some((id, parse(&call.name)?)),
+        _ => None,
+    })
 }
 
 /// The detail of the diagnostic for a name that [`parse`] rejects.
@@ -58,6 +79,16 @@ pub fn not_offered<'f>(
         name.function, name.provider
     );
     (detail, close)
+}
+
+/// The detail of the diagnostic for a function that the configured provider does not have among the `offered` ones.
+pub fn not_registered<'f>(
+    name: &str,
+    parts: Name<'_>,
+    offered: impl IntoIterator<Item = &'f str>,
+) -> String {
+    let hint = crate::suggest::question(crate::suggest::closest(parts.function, offered));
+    format!("Function \"{name}\" was not registered by provider.{hint}")
 }
 
 /// A problem with the arguments of a call. `Debug` omits the detail, which may quote an argument.
@@ -229,6 +260,8 @@ pub enum Lookup {
     },
     /// The functions of the provider are not known, so the analysis accepts any name.
     NotLoaded,
+    /// The schema does not have the function, but the configured provider may offer it.
+    OfConfiguration,
 }
 
 #[cfg(test)]

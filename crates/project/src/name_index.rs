@@ -34,6 +34,7 @@ use hir::{
     ItemKind,
     item::RefTarget,
     names::{ItemName, block_items, block_names, provider_local_name},
+    provider_function,
     symbols::{RedeclaredBlock, redeclare, symbol},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -158,7 +159,10 @@ impl NameIndex {
         if edit.names.iter().any(is_setting) {
             return None;
         }
-        let mut affected = module.following(db, edit.names.iter().cloned());
+        // A provider without a block is configured as soon as a resource uses it, and then may offer functions.
+        let may_use = |it: &ItemName| matches!(it, ItemName::Resource(_) | ItemName::Module(_));
+        let functions = edit.names.iter().any(may_use).then_some(ItemName::Terraform);
+        let mut affected = module.following(db, edit.names.iter().cloned().chain(functions));
         affected.extend(edit.blocks.iter().copied());
         // If a name has several declarations, the diagnostic of each refers to the first.
         let symbols = edit.names.iter().filter_map(|name| symbol(db, edit.directory, name));
@@ -227,11 +231,16 @@ impl ModuleIndex {
     }
 }
 
-/// Returns the names that a block refers to, including the provider configurations that it uses implicitly.
+/// Returns the names that a block refers to, including the provider configurations that it uses implicitly. A block
+/// that calls provider functions refers to the `terraform` blocks, which declare the providers.
 fn mentioned(db: &dyn Handle, block: Block) -> BTreeSet<ItemName> {
     let mut names = BTreeSet::new();
     for item in block_items(db, block) {
         names.extend(item.refs.iter().filter_map(|reference| name_of(&reference.target)));
+        for (_, it) in provider_function::calls(&item.exprs) {
+            names.insert(ItemName::Terraform);
+            names.insert(ItemName::Provider(it.provider.into(), it.alias.map(Into::into)));
+        }
         match &item.kind {
             ItemKind::Resource(it) => {
                 let alias = it.provider.as_ref().and_then(|provider| provider.alias.clone());

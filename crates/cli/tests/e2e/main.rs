@@ -14,6 +14,7 @@ mod canaries;
 mod child_environment;
 mod commands;
 mod completion;
+mod configured_functions;
 mod console;
 mod data;
 mod deaths;

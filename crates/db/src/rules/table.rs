@@ -108,7 +108,9 @@ language::language! { rules
         UnknownAfterRead "unknown-after-read": UNKNOWN_AFTER_READ Error "Provider produced invalid object";
         UnknownDataConfig "unknown-data-config": UNKNOWN_DATA_CONFIG Error "Configuration contains unknown value";
         UnknownProviderFunction "unknown-provider-function":
-            UNKNOWN_PROVIDER_FUNCTION Error "Unknown provider function";
+            UNKNOWN_PROVIDER_FUNCTION Error "Unknown provider function",
+            FUNCTION_NOT_IN_PROVIDER Error "Function not found in provider",
+            UNINITIALIZED_FUNCTION_PROVIDER Error "Uninitialized function provider";
     }
     Refactoring {
         AmbiguousMoves "ambiguous-moves": AMBIGUOUS_MOVES Error "Ambiguous move statements";

@@ -3,16 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use db::Summary;
-use hir::{
-    Interrupt, Module, Program, native_text,
-    provider_function::{self, ArgumentError, Prepared},
-    variables_file,
-};
+use hir::{native_text, variables_file};
 use provider::{FunctionParameter, FunctionSignature};
 use values::{Str, Type, Value};
-
-use crate::function_calls::{FunctionAnswers, FunctionCall};
 
 /// Returns the signatures of the functions.
 pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
@@ -42,61 +35,8 @@ pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
     ])
 }
 
-/// Returns the result of a call of a provider function. If the provider must be called, the result comes from
-/// `answers`, which collects the call if it is missing.
-pub(crate) fn answer(
-    program: &Program,
-    module: &Module,
-    name: &str,
-    arguments: &[Value],
-    answers: Option<&FunctionAnswers>,
-) -> Result<Value, Interrupt> {
-    let unknown =
-        |detail| Interrupt::Refused { summary: Summary::UNKNOWN_PROVIDER_FUNCTION, detail };
-    let parts = provider_function::parse(name);
-    let Some(parts) = parts else { return Err(unknown(provider_function::not_a_name())) };
-    let no_provider = || unknown(provider_function::no_provider(name, parts.provider));
-    let source = module.provider_sources.get(parts.provider).ok_or_else(no_provider)?;
-    // The built-in provider has no configurations, hence no aliases.
-    if *source == super::source() && parts.alias.is_some() {
-        return Err(no_provider());
-    }
-    let schemas = program.schemas.get(source).ok_or_else(no_provider)?;
-    let Some(signature) = schemas.functions.get(parts.function) else {
-        let offered = schemas.functions.keys().map(|it| &**it);
-        return Err(unknown(provider_function::not_offered(parts, offered).0));
-    };
-    let prepared = provider_function::prepare(name, signature, arguments)
-        .map_err(|it| Interrupt::ArgumentError(Box::new(it)))?;
-    match prepared {
-        Prepared::Unknown(ty) => Ok(Value::unknown(ty)),
-        Prepared::Call(arguments) if *source == super::source() => {
-            let plain: Vec<Value> = arguments.iter().map(Value::without_all_marks).collect();
-            call(parts.function, &plain).map_err(|message| {
-                Interrupt::ArgumentError(Box::new(ArgumentError::returned(
-                    name, signature, None, &message,
-                )))
-            })
-        }
-        Prepared::Call(arguments) => {
-            let Some(answers) = answers else {
-                return Ok(Value::unknown(signature.returns.clone()));
-            };
-            match FunctionCall::new(source.clone(), parts.function.into(), arguments) {
-                Some(call) => answers.answer(call, name, signature),
-                None => {
-                    let why = "its arguments cannot be sent to the provider";
-                    Err(Interrupt::ArgumentError(Box::new(ArgumentError::returned(
-                        name, signature, None, why,
-                    ))))
-                }
-            }
-        }
-    }
-}
-
 /// Calls a function of the built-in provider.
-pub(super) fn call(function: &str, arguments: &[Value]) -> Result<Value, String> {
+pub(crate) fn call(function: &str, arguments: &[Value]) -> Result<Value, String> {
     let Some(argument) = arguments.first() else {
         return Err("an argument is missing".to_owned());
     };

@@ -6,7 +6,7 @@
 //! ```text
 //!   resource ──► count, for_each, enabled ──► references
 //!      │──► arguments, conditions, provisioners, connection, depends_on ──► references
-//!      │──► provider configuration ──► references
+//!      │──► provider configuration, also of functions ──► references
 //!      └──► module call around ──► its count, for_each, enabled and depends_on ──► references
 //! ```
 //!
@@ -16,9 +16,11 @@ use std::{cell::RefCell, collections::hash_map::Entry, rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ProviderConfigRef};
 use rustc_hash::FxHashMap;
+use values::Str;
 
 use crate::graph::{
     EdgeKind,
+    function_uses::FunctionUse,
     provider_name::provider_name,
     template::Declared,
     tree::{ConfigNode, ConfigTree, FoundConfig, TreeIx},
@@ -248,7 +250,34 @@ pub(crate) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
         }
         _ => {}
     }
+    found.extend(function_providers(tree, node));
     found
+}
+
+/// The provider configurations that answer the calls of functions of a node. Those of the arguments of a module call
+/// belong to the variables of the called module.
+pub(crate) fn function_providers(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
+    let mut found = providers_of_calls(tree, node, None);
+    if let Declared::Variable(entry) = tree.declared(node) {
+        let name = &entry.variable().name;
+        let of_argument = tree.with_call(node.module, |caller, call| {
+            let call = ConfigNode { module: caller, local: call.call };
+            providers_of_calls(tree, call, Some(name))
+        });
+        found.extend(of_argument.into_iter().flatten());
+    }
+    found
+}
+
+fn providers_of_calls(tree: &ConfigTree, user: ConfigNode, input: Option<&Str>) -> Vec<ConfigNode> {
+    let uses = tree.template(user.module).function_uses().iter();
+    let uses = uses.filter(|it| it.user == user.local && it.input.as_ref() == input);
+    let config =
+        |it: &FunctionUse| match tree.provider(user.module, &it.provider, it.alias.as_ref())? {
+            FoundConfig::Declared { config, .. } => Some(config),
+            FoundConfig::Implicit(_) => None,
+        };
+    uses.filter_map(config).collect()
 }
 
 /// The nodes of a module that must be done before its call is done. Checks and their data sources are left out,

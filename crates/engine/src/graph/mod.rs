@@ -15,6 +15,8 @@
 
 pub(crate) mod create_first;
 pub(crate) mod dependencies;
+pub(crate) mod function_uses;
+mod input_roots;
 pub(crate) mod provider_name;
 pub(crate) mod rerun;
 pub(crate) mod retained;

@@ -8,13 +8,20 @@ use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 use addr::{ConfigResource, ModulePath, ResourceMode};
 use hir::{
     Entry, ExprId, Program, Ref,
-    item::{Import, RefPlace, RefTarget, Repetition, Resource, StaticRef, Variable},
+    item::{Import, RefPlace, RefTarget, Resource, StaticRef, Variable},
     program::{Module, ModuleId},
 };
 use rustc_hash::FxHashMap;
 use values::Str;
 
-use crate::{graph::EdgeKind, memo::is_same};
+use crate::{
+    graph::{
+        EdgeKind,
+        function_uses::{FunctionUse, function_uses},
+        input_roots::InputRoots,
+    },
+    memo::is_same,
+};
 
 /// The declaration that a node of a template stands for.
 #[derive(Clone)]
@@ -121,6 +128,8 @@ struct Attached {
     nested: FxHashMap<Str, Vec<u32>>,
     /// The nodes of `import` blocks, by the resource that they import to. The keys of instances are not known yet.
     imports: FxHashMap<ConfigResource, Vec<u32>>,
+    /// The nodes that call functions of configured providers.
+    functions: Vec<FunctionUse>,
 }
 
 /// The nodes of one call.
@@ -171,6 +180,12 @@ impl Template {
             return None;
         }
         let mut renewal = self.with_items(program, module)?;
+        let functions = function_uses(program, module, &self.nodes);
+        // The edges to providers lead out of the template, so they are not rebuilt on their own.
+        let is_rewired = |it: &FunctionUse| renewal.rewired.contains(&it.user);
+        if functions != self.attached.functions || functions.iter().any(is_rewired) {
+            return None;
+        }
         if !renewal.rewired.is_empty() {
             self.rewire(&mut renewal)?;
         }
@@ -290,6 +305,7 @@ impl Template {
         };
         template.add_nodes(program, module);
         template.add_edges(module);
+        template.attached.functions = function_uses(program, module, &template.nodes);
         template.lazy = template.find_lazy();
         template
     }
@@ -354,6 +370,11 @@ impl Template {
         let resource = resource.resource().resource.clone();
         let target = ConfigResource { module: module.clone(), resource };
         self.attached.imports.get(&target).map_or(&[], Vec::as_slice)
+    }
+
+    /// The nodes that call functions of configured providers.
+    pub(crate) fn function_uses(&self) -> &[FunctionUse] {
+        &self.attached.functions
     }
 
     fn add_call(&mut self, name: &Str, entry: &Entry, callee: ModuleId, program: &Program) {
@@ -662,35 +683,4 @@ impl<'t> Renewing<'t> {
 fn unchanged(old: &mut Entry, new: &Entry) -> Option<()> {
     old.origin = new.origin;
     is_same(&old.item, &new.item).then_some(())
-}
-
-/// Finds the argument of a call that an expression belongs to.
-///
-/// Expressions are numbered children first and one attribute after the other, so the expressions of an attribute
-/// end at the attribute's own number.
-struct InputRoots {
-    roots: Vec<(ExprId, Option<usize>)>,
-}
-
-impl InputRoots {
-    fn new(entry: &Entry, inputs: &[ChildInput]) -> InputRoots {
-        let call = entry.module_call();
-        let mut roots: Vec<(ExprId, Option<usize>)> =
-            inputs.iter().enumerate().map(|(index, input)| (input.value, Some(index))).collect();
-        let repetition = match call.repetition {
-            Repetition::Single => None,
-            Repetition::Count(expr) | Repetition::ForEach(expr) | Repetition::Enabled(expr) => {
-                Some(expr)
-            }
-        };
-        let others = [repetition, call.source_expr, call.version].into_iter().flatten();
-        roots.extend(others.map(|expr| (expr, None)));
-        roots.sort();
-        InputRoots { roots }
-    }
-
-    fn input_of(&self, expr: ExprId) -> Option<usize> {
-        let at = self.roots.partition_point(|(root, _)| *root < expr);
-        self.roots.get(at)?.1
-    }
 }

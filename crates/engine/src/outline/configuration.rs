@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::{Draft, OutlineEdge, OutlineKind};
 use crate::graph::{
     EdgeKind,
+    dependencies::function_providers,
     provider_name::provider_name,
     template::{Declared, Template},
     tree::{ConfigNode, ConfigTree, FoundConfig, TreeIx},
@@ -82,6 +83,7 @@ impl Builder<'_> {
                     self.draft.depend(node, dependency);
                 }
             }
+            self.use_functions(declared, node);
         }
         if let (Some(expand), Some(close)) = (expand, close) {
             self.draft.depend(close, expand);
@@ -196,6 +198,15 @@ impl Builder<'_> {
         };
         let use_ends = self.draft.use_provider(node, &provider);
         self.draft.depend(use_ends, end);
+    }
+
+    /// Adds the uses of provider configurations whose functions a declaration calls.
+    fn use_functions(&mut self, declared: ConfigNode, node: u32) {
+        for config in function_providers(self.tree, declared) {
+            let provider = self.node(config);
+            let name = self.draft.nodes[provider as usize].name.clone();
+            self.draft.use_provider(node, &name);
+        }
     }
 
     fn report(&mut self, module: &ModulePath, check: &str) -> u32 {

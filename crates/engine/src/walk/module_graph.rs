@@ -11,6 +11,7 @@ use values::Str;
 use crate::{
     graph::{
         EdgeKind, ModuleIx, NodeIx, NodeKind,
+        function_uses::FunctionUse,
         provider_name::provider_name,
         template::Declared,
         tree::{ConfigNode, FoundConfig, TreeIx},
@@ -58,6 +59,7 @@ impl Walk<'_> {
         for (local, declared) in template.nodes.iter().enumerate() {
             self.add_outer_edges(rules, &module, module.node(local as u32), declared);
         }
+        self.add_function_edges(&module);
         rules.add_undeclared(&module);
         for local in 0..template.nodes.len() as u32 {
             if rules.demands(&module, local) && rules.is_selected(&module, local) {
@@ -119,6 +121,18 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds the edges to the provider configurations that answer calls of functions. The variables of a called module
+    /// evaluate the arguments of the call, but do not exist yet.
+    fn add_function_edges(&self, module: &Rc<ModuleRun>) {
+        for it in module.template.function_uses() {
+            if let Some(provider) = self.find_provider(module, &it.provider, it.alias.as_ref()) {
+                let kind = if it.input.is_some() { EdgeKind::Hold } else { it.kind };
+                let user = module.node(it.user);
+                self.nodes.change(|graph| graph.add_edge(provider.node, user, kind));
+            }
+        }
+    }
+
     /// Adds the edges from `import` blocks, which stand in the root module, to a resource in another module.
     fn add_import_edges(&self, module: &ModuleRun, node: NodeIx, entry: &Entry) {
         let Some(root) = self.modules.root().filter(|_| module.caller.is_some()) else { return };
@@ -135,6 +149,12 @@ impl Walk<'_> {
         let Some(input) = nodes.inputs.iter().find(|input| input.name == *name) else { return };
         for &read in &input.reads {
             self.nodes.change(|graph| graph.add_edge(parent.node(read), node, EdgeKind::Value));
+        }
+        let of_input = |it: &&FunctionUse| it.user == nodes.call && it.input.as_ref() == Some(name);
+        for it in parent.template.function_uses().iter().filter(of_input) {
+            if let Some(provider) = self.find_provider(&parent, &it.provider, it.alias.as_ref()) {
+                self.nodes.change(|graph| graph.add_edge(provider.node, node, it.kind));
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use crate::{
     cancel::{CancelLevel, CancelToken},
     ephemeral::OpenIx,
     event::Event,
-    function_calls::FunctionCall,
+    function_calls::FunctionRequest,
     graph::{EdgeKind, Graph, ModuleIx, NodeIx, NodeKind, template::Declared},
     place,
     schedule::{self, Executor, Failed, Lane, Step},
@@ -71,8 +71,8 @@ pub(crate) trait Purpose<'a>: GraphRules {
 pub(crate) enum Work<P> {
     /// Work on one object of a node.
     Part(P),
-    /// Calls the provider functions that the node's expressions need.
-    Functions(Vec<FunctionCall>),
+    /// Asks providers for the functions, and the results of functions, that the node's expressions need.
+    Functions(Vec<FunctionRequest>),
     /// Renews an open ephemeral resource until it is closed.
     Keep(OpenIx),
     /// Closes ephemeral resources.
@@ -151,7 +151,7 @@ impl<'a, P: Purpose<'a>> Execution<'_, 'a, P> {
         let walk = self.walk;
         match work {
             Work::Part(part) => self.purpose.run_part(node.ok_or(Failed)?, part).await?,
-            Work::Functions(calls) => walk.call_functions(calls).await,
+            Work::Functions(requests) => walk.answer_requests(requests).await,
             Work::Keep(open) => walk.keep_open(*open).await,
             Work::Close(opened) => walk.close_all(opened).await,
             Work::LeaveProvider(slots) => {

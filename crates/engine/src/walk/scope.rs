@@ -8,7 +8,7 @@ use hir::{Interrupt, Ref, Scope, SecretParts};
 use values::{Kind, Mark, Str, Value, ValueMap, functions::FunctionEnv};
 
 use crate::{
-    builtin::functions,
+    function_calls::Called,
     graph::ModuleIx,
     walk::{
         context::Walk,
@@ -219,14 +219,14 @@ impl Scope for EngineScope<'_, '_> {
     }
 
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
-        let module = self.walk.config.program.module(self.module.template.module);
-        functions::answer(
-            self.walk.config.program,
-            module,
-            name,
-            args,
-            Some(&self.walk.calls.answers),
-        )
+        let program = self.walk.config.program;
+        let called = Called {
+            program,
+            module: program.module(self.module.template.module),
+            answers: Some(&self.walk.calls.answers),
+            answerer: &|name| self.walk.answerer(&self.module, name),
+        };
+        called.answer(name, args)
     }
 
     fn functions(&self) -> &dyn FunctionEnv {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -49,6 +49,8 @@ pub(crate) struct Fake {
     serial: u32,
     shared: SharedRef,
     now: SystemTime,
+    /// The configured region, if it was known.
+    region: OnceLock<String>,
 }
 
 impl Fake {
@@ -58,7 +60,7 @@ impl Fake {
             shared.processes += 1;
             shared.processes
         };
-        Fake { serial, shared, now }
+        Fake { serial, shared, now, region: OnceLock::new() }
     }
 
     fn count(&self) {
@@ -218,7 +220,8 @@ fn imported_object(id: &str) -> Value {
 }
 
 /// Returns the signatures of `joined` and `failing`, which join their arguments. Both fail for an argument that
-/// starts with `bad`; the error of `joined` names the argument.
+/// starts with `bad`; the error of `joined` names the argument. A provider that is configured with a region offers
+/// `regional` too, whose result begins with the region.
 fn functions() -> BTreeMap<Str, FunctionSignature> {
     let text = |name: &str| FunctionParameter {
         name: name.into(),
@@ -254,7 +257,16 @@ impl Provider for Fake {
     fn functions(
         &self,
     ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
-        Box::pin(async { Ok(functions()) })
+        Box::pin(async {
+            if self.shared.lock().expect("not poisoned").faults.contains(&"functions") {
+                return Err(vec![ProviderDiagnostic::error("functions failed", "as told")]);
+            }
+            let mut offered = functions();
+            if self.region.get().is_some() {
+                offered.insert("regional".into(), offered["joined"].clone());
+            }
+            Ok(offered)
+        })
     }
 
     fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
@@ -269,6 +281,9 @@ impl Provider for Fake {
     }
 
     fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+        if let Some(region) = request.config.get_attr("region").filter(Value::is_known) {
+            region.as_str().map(|it| self.region.set(it.to_owned()));
+        }
         let shown = |name: &str| match request.config.get_attr(name) {
             Some(it) if !it.is_known() => "unknown".to_owned(),
             Some(it) => it.as_str().map_or_else(|| "null".to_owned(), str::to_owned),
@@ -565,9 +580,13 @@ impl Provider for Fake {
             self.call(format!("{} {}", request.name, texts.join(" "))).await;
             match texts.iter().position(|it| it.starts_with("bad")) {
                 Some(position) => Err(FunctionFault {
-                    argument: (&*request.name == "joined").then_some(position),
+                    argument: (&*request.name != "failing").then_some(position),
                     message: format!("{} is of no use", texts[position]),
                 }),
+                None if &*request.name == "regional" => {
+                    let region = self.region.get().map_or("?", String::as_str);
+                    Ok(Value::string(format!("{region}:{}", texts.join("+"))))
+                }
                 None => Ok(Value::string(texts.join("+"))),
             }
         })

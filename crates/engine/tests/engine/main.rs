@@ -3,6 +3,7 @@
 mod apply;
 mod checks;
 mod confidentiality;
+mod configured_functions;
 mod create_before_destroy;
 mod data;
 mod dependencies;

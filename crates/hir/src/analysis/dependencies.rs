@@ -14,7 +14,8 @@ use crate::{
     item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget, StaticRef},
     item_name::{ItemKey, ItemName, provider_local_name},
     module_calls::called_directories,
-    names::lookup,
+    names::{lookup, required_providers},
+    provider_function::{self, Name, is_of_configuration},
     workspace::Workspace,
 };
 
@@ -68,7 +69,7 @@ pub(super) struct Dependency<'db> {
     argument: Option<u32>,
     pub(super) target: DependencyTarget<'db>,
     /// The index among the references of the item. It is `u32::MAX`, which is out of range, for the provider
-    /// configuration of a resource, which needs no reference.
+    /// configuration of a resource or of a function, which needs no reference.
     reference: u32,
 }
 
@@ -189,6 +190,24 @@ impl<'db> References<'db> {
         if let Some(edge) = self.provider(item) {
             visit(u32::MAX, Node::Item(key), edge);
         }
+        for (call, target) in self.function_providers(item) {
+            let node = inputs.get(&call).map_or(Node::Item(key), |&index| Node::Input(key, index));
+            visit(u32::MAX, node, Edge { target: Node::Item(target), reference: call.into() });
+        }
+    }
+
+    /// The provider configurations of this module that answer calls of functions, each with the call.
+    fn function_providers(&self, item: &Item) -> Vec<(ExprId, ItemKey)> {
+        let configured = |(call, name): (ExprId, Name<'_>)| {
+            let source = required_providers(self.db, self.directory).source(name.provider);
+            let schemas = self.workspace.providers(self.db).get(&source)?.schemas(self.db);
+            if !is_of_configuration(name, &schemas.0.functions) {
+                return None;
+            }
+            let provider = ItemName::Provider(name.provider.into(), name.alias.map(Str::from));
+            Some((call, lookup(self.db, self.directory, &provider)?))
+        };
+        provider_function::calls(&item.exprs).filter_map(configured).collect()
     }
 
     /// The edge to the provider configuration of a resource, if that is in this module. A resource without a

@@ -94,6 +94,27 @@ impl<'db> ItemEnv<'db> {
         ItemEnv { resolved: self.resolved, ..env }
     }
 
+    /// Returns false if no configuration of the provider could answer the call: the root module neither declares the
+    /// one that the name selects, nor uses the provider without a block. Callers may pass a configuration to every
+    /// other module.
+    fn may_be_configured(&self, name: provider_function::Name<'_>) -> bool {
+        let wanted = ItemName::Provider(name.provider.into(), name.alias.map(Str::from));
+        if !self.is_in_root() || lookup(self.db, self.directory, &wanted).is_some() {
+            return true;
+        }
+        if name.alias.is_some() {
+            return false;
+        }
+        // Without a block, the provider is configured with no arguments as soon as a resource uses it.
+        let uses_provider = |key: ItemKey| {
+            let resource = item(self.db, key).kind.as_resource();
+            resource.is_some_and(|it| provider_local_name(it) == name.provider)
+        };
+        let mut resources = names_of_kind(self.db, self.directory, NameKind::Resource).into_iter();
+        !names_of_kind(self.db, self.directory, NameKind::Module).is_empty()
+            || resources.any(|(_, key)| uses_provider(key))
+    }
+
     /// Returns the target of a reference: from the resolved references, or else by a lookup of its name.
     fn declared(
         &self,
@@ -490,6 +511,7 @@ impl InferEnv for ItemEnv<'_> {
         let functions = &input.schemas(self.db).0.functions;
         match functions.get(parts.function) {
             Some(signature) => Lookup::Known(signature.clone()),
+            None if !is_builtin && self.may_be_configured(parts) => Lookup::OfConfiguration,
             None => {
                 let offered = functions.keys().map(|it| &**it);
                 let (detail, close) = provider_function::not_offered(parts, offered);

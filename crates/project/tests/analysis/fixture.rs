@@ -7,8 +7,9 @@ use db::{Diagnostic, MemorySystem, Severity};
 use expect_test::Expect;
 use project::{Configure as _, EditableProject, Project};
 use provider::{
-    Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting,
-    ObjectNesting, ProviderSchemas, Schema, SchemaTypes,
+    Attribute, AttributeType, Block, Capabilities, DescriptionKind, FunctionParameter,
+    FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
+    SchemaTypes,
 };
 use values::{Str, Type};
 
@@ -136,10 +137,30 @@ pub(crate) fn schemas() -> ProviderSchemas {
         ("module_name", Attribute::optional(Type::String)),
         ("calls", Attribute::optional(Type::Number)),
     ]);
-    let mut schemas =
-        ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default());
+    let functions = BTreeMap::from([(Str::from("joined"), joined())]);
+    let mut schemas = ProviderSchemas::new(provider, types, functions, Capabilities::default());
     schemas.provider_meta = Some(Arc::new(Schema::new(0, meta)));
     schemas
+}
+
+/// Returns the signature of the only function in the schema.
+fn joined() -> FunctionSignature {
+    FunctionSignature {
+        parameters: Vec::new(),
+        variadic: Some(FunctionParameter {
+            name: "part".into(),
+            ty: Type::String,
+            allow_null_value: false,
+            allow_unknown_values: false,
+            description: Str::default(),
+            description_kind: DescriptionKind::Plain,
+        }),
+        returns: Type::String,
+        summary: Str::default(),
+        description: Str::default(),
+        description_kind: DescriptionKind::Plain,
+        deprecation_message: Str::default(),
+    }
 }
 
 /// Returns the schema of a resource of the legacy SDK, whose attribute `rule` can be written as blocks.

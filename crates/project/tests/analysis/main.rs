@@ -6,6 +6,7 @@ mod attributes_as_blocks;
 mod churn;
 mod cycles;
 mod fixture;
+mod functions;
 mod incremental;
 mod long_sessions;
 mod overlay;

@@ -1,5 +1,7 @@
 //! The definition of a provider.
 
+use std::collections::BTreeMap;
+
 use provider::{BoxFuture, FunctionFault, FunctionSignature};
 use values::{Str, Value};
 
@@ -51,9 +53,31 @@ pub trait Definition: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The functions.
+    /// The functions that need no provider configuration.
     fn functions(&self) -> Vec<Function> {
         Vec::new()
+    }
+
+    /// The functions that only the configured provider offers. A function of the schema with the same name hides one
+    /// of these.
+    fn configured_functions(&self, client: &Self::Client) -> BTreeMap<Str, FunctionSignature> {
+        let _ = client;
+        BTreeMap::new()
+    }
+
+    /// Computes the result of one of the [`configured_functions`](Definition::configured_functions). The number of
+    /// arguments matches the signature.
+    ///
+    /// # Errors
+    /// If the arguments are unsuitable.
+    fn call_configured(
+        &self,
+        client: &Self::Client,
+        name: &str,
+        arguments: &[Value],
+    ) -> Result<Value, FunctionFault> {
+        let _ = (client, arguments);
+        Err(FunctionFault { argument: None, message: format!("there is no function {name:?}") })
     }
 }
 

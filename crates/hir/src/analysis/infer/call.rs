@@ -108,7 +108,7 @@ impl Infer<'_> {
                 self.report(problem.fixed_by(meant));
                 Type::Dynamic
             }
-            Lookup::NotLoaded => Type::Dynamic,
+            Lookup::NotLoaded | Lookup::OfConfiguration => Type::Dynamic,
         };
         let mut flow = Flow::default();
         for arg in args {

@@ -191,19 +191,43 @@ impl<D: Definition> Server<D> {
         diagnostics.into_vec()
     }
 
+    /// The functions that the configuration adds to those of the schema. Empty before the provider is configured.
+    fn configured_functions(&self) -> BTreeMap<Str, FunctionSignature> {
+        let client = self.client.get();
+        client.map(|it| self.definition.configured_functions(it)).unwrap_or_default()
+    }
+
     fn call(&self, request: &CallFunctionRequest) -> Result<Value, FunctionFault> {
-        let fault = |message: String| FunctionFault { argument: None, message };
-        let function = self.functions.get(&*request.name);
-        let function =
-            function.ok_or_else(|| fault(format!("there is no function {:?}", &*request.name)))?;
-        let (given, named) = (request.arguments.len(), function.signature.parameters.len());
-        let fits =
-            if function.signature.variadic.is_some() { given >= named } else { given == named };
-        if fits {
-            (function.call)(&request.arguments)
-        } else {
-            Err(fault(format!("{:?} takes {named} arguments, not {given}", function.name)))
+        let name = &*request.name;
+        if let Some(function) = self.functions.get(name) {
+            check_count(name, &function.signature, &request.arguments)?;
+            return (function.call)(&request.arguments);
         }
+        let configured = self.configured_functions();
+        match (configured.get(name), self.client.get()) {
+            (Some(signature), Some(client)) => {
+                check_count(name, signature, &request.arguments)?;
+                self.definition.call_configured(client, name, &request.arguments)
+            }
+            _ => Err(fault(format!("there is no function {name:?}"))),
+        }
+    }
+}
+
+fn fault(message: String) -> FunctionFault {
+    FunctionFault { argument: None, message }
+}
+
+/// Refuses a number of arguments that does not match the signature.
+fn check_count(
+    name: &str,
+    signature: &FunctionSignature,
+    arguments: &[Value],
+) -> Result<(), FunctionFault> {
+    let (given, named) = (arguments.len(), signature.parameters.len());
+    match if signature.variadic.is_some() { given >= named } else { given == named } {
+        true => Ok(()),
+        false => Err(fault(format!("{name:?} takes {named} arguments, not {given}"))),
     }
 }
 
@@ -239,7 +263,11 @@ impl<D: Definition> Provider for Server<D> {
     fn functions(
         &self,
     ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
-        Box::pin(async { Ok(self.functions.values().map(Function::entry).collect()) })
+        Box::pin(async {
+            let mut offered = self.configured_functions();
+            offered.extend(self.functions.values().map(Function::entry));
+            Ok(offered)
+        })
     }
 
     fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {

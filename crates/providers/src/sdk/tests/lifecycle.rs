@@ -8,7 +8,8 @@ use provider::{
 };
 use values::{Type, Value};
 
-use super::{configured, said_of, shown};
+use super::{configured, said_of, shown, thing::Things};
+use crate::sdk::Server;
 
 fn open_request(name: &str) -> OpenEphemeralRequest {
     let config =
@@ -70,6 +71,27 @@ async fn function_requires_its_number_of_arguments() {
     );
     let fault = server.call_function(request("other", vec![])).await;
     assert_eq!(fault.map_err(|it| it.message), Err("there is no function \"other\"".to_owned()));
+}
+
+#[tokio::test]
+async fn configured_provider_offers_more_functions() {
+    let request = |name: &str| CallFunctionRequest { name: name.into(), arguments: Vec::new() };
+    let names = async |server: &Server<Things>| {
+        let offered = server.functions().await.expect("it answers");
+        offered.into_iter().map(|(name, it)| format!("{name}: {}", it.returns)).collect::<Vec<_>>()
+    };
+    let before = Server::new(Things);
+    assert_eq!(names(&before).await, ["answer: number"]);
+    let fault = before.call_function(request("t")).await;
+    assert_eq!(fault.map_err(|it| it.message), Err("there is no function \"t\"".to_owned()));
+    let server = configured().await;
+    assert_eq!(names(&server).await, ["answer: number", "t: string"]);
+    let answer = server.call_function(request("t")).await;
+    assert_eq!(answer.map_err(|it| it.message), Ok(Value::string("t of t")));
+    let answer = server.call_function(request("answer")).await;
+    assert_eq!(answer.map_err(|it| it.message), Ok(Value::int(42)));
+    let schemas = server.schemas().await.expect("it answers");
+    assert_eq!(schemas.functions.len(), 1, "the schema has only what needs no configuration");
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! The provider for the tests.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 use provider::{BoxFuture, FunctionFault, FunctionSignature, ImportTarget};
 use serde_json::Value as Json;
-use values::{Type, Value};
+use values::{Str, Type, Value};
 
 use crate::sdk::{
     Change, Closing, DataRead, DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource,
@@ -63,6 +66,22 @@ impl Definition for Things {
         };
         let call: fn(&[Value]) -> Result<Value, FunctionFault> = |_| Ok(Value::int(42));
         vec![Function { name: "answer", signature, call }]
+    }
+
+    /// Offers a function with the name of the prefix, and one that the schema has too.
+    fn configured_functions(&self, client: &Prefix) -> BTreeMap<Str, FunctionSignature> {
+        let answer = self.functions().remove(0).signature;
+        let named = FunctionSignature { returns: Type::String, ..answer.clone() };
+        [(client.0.as_str().into(), named), ("answer".into(), answer)].into()
+    }
+
+    fn call_configured(
+        &self,
+        client: &Prefix,
+        name: &str,
+        _: &[Value],
+    ) -> Result<Value, FunctionFault> {
+        Ok(Value::string(format!("{name} of {}", client.0)))
     }
 }
 
