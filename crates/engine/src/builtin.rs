@@ -12,11 +12,12 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Attribute, Block, BoxFuture,
     CallFunctionRequest, Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault,
     FunctionSignature, ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget,
-    ImportedResource, MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse,
-    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
-    ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
-    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Schema, SchemaTypes,
-    StateResponse, UpgradeResourceStateRequest, ValidateRequest,
+    ImportedResource, MoveResourceStateRequest, MoveResourceStateResponse, OpenEphemeralRequest,
+    OpenEphemeralResponse, PlanResourceChangeRequest, PlanResourceChangeResponse, Private,
+    Provider, ProviderDiagnostic, ProviderSchemas, RawState, ReadDataSourceRequest,
+    ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest,
+    RenewEphemeralResponse, Schema, SchemaTypes, StateResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Path, Refinements, Str, Type, Value, json};
 
@@ -84,7 +85,7 @@ impl Terraform {
     fn upgrade(&self, raw_state: &RawState) -> StateResponse {
         let failed = |detail: String| StateResponse {
             state: None,
-            private: None,
+
             diagnostics: vec![ProviderDiagnostic::error(
                 "Unable to read the stored object",
                 detail,
@@ -92,9 +93,7 @@ impl Terraform {
         };
         match raw_state {
             RawState::Json(text) => match json::decode(text, &self.ty) {
-                Ok(state) => {
-                    StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
-                }
+                Ok(state) => StateResponse { state: Some(state), diagnostics: Vec::new() },
                 Err(error) => failed(format!(
                     "The stored attributes of {TYPE_NAME} are not as expected: {error}."
                 )),
@@ -106,10 +105,11 @@ impl Terraform {
     }
 
     /// Makes an object of a `null_resource`: the id stays, and the triggers become `triggers_replace`.
-    fn take_over(&self, request: &MoveResourceStateRequest) -> StateResponse {
-        let failed = |detail: String| StateResponse {
+    fn take_over(&self, request: &MoveResourceStateRequest) -> MoveResourceStateResponse {
+        let failed = |detail: String| MoveResourceStateResponse {
             state: None,
             private: None,
+            identity: None,
             diagnostics: vec![ProviderDiagnostic::error("Unsupported move", detail)],
         };
         if &*request.source_type_name != NULL_RESOURCE || &*request.target_type_name != TYPE_NAME {
@@ -142,9 +142,10 @@ impl Terraform {
             ("triggers_replace", triggers.unwrap_or_else(dynamic)),
         ];
         let attributes = attributes.map(|(name, value)| (Str::from(name), value));
-        StateResponse {
+        MoveResourceStateResponse {
             state: Some(Value::object(attributes.into_iter().collect())),
             private: Some(request.source_private.clone()),
+            identity: None,
             diagnostics: Vec::new(),
         }
     }
@@ -315,7 +316,7 @@ impl Provider for Terraform {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse> {
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
         ready(self.take_over(&request))
     }
 

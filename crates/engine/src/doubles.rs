@@ -22,10 +22,10 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
     CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
     ImportResourceStateRequest, ImportResourceStateResponse, MoveResourceStateRequest,
-    OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral, PlanResourceChangeRequest,
-    PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas,
-    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralRequest, RenewEphemeralResponse, Schema, StateResponse,
+    MoveResourceStateResponse, OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
+    ProviderSchemas, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
+    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Schema, StateResponse,
     UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
     ValidateRequest,
 };
@@ -225,7 +225,7 @@ impl Provider for Double {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse> {
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
         self.provider.move_resource_state(request)
     }
 

@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     process::ExitCode,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -15,18 +15,19 @@ use provider::{
     BoxFuture, CallFunctionRequest, Capabilities, CloseEphemeralRequest, ConfigureRequest,
     FunctionFault, FunctionParameter, FunctionSignature, ImportResourceStateRequest,
     ImportResourceStateResponse, ImportTarget, ImportedResource, MoveResourceStateRequest,
-    NestedBlock, NestedObject, Nesting, ObjectNesting, OpenEphemeralRequest, OpenEphemeralResponse,
-    OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider,
-    ProviderDiagnostic, ProviderSchemas, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
-    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
-    Schema, SchemaTypes, StateResponse, UpgradeResourceIdentityRequest,
-    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, ValidateRequest,
+    MoveResourceStateResponse, NestedBlock, NestedObject, Nesting, ObjectNesting,
+    OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral, PlanResourceChangeRequest,
+    PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas, RawState,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    RenewEphemeralRequest, RenewEphemeralResponse, Schema, SchemaTypes, StateResponse,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Path, Str, Type, Value, json};
 
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let provider = Arc::new(Peer { schemas: Arc::new(schemas()) });
+    let provider = Arc::new(Peer { schemas: Arc::new(schemas()), prefix: OnceLock::new() });
     let served = match (runtime, std::env::args().nth(1).as_deref()) {
         (Ok(runtime), Some("--debug")) => {
             runtime.block_on(plugin::serve_debug(provider, "example.com/tests/peer"))
@@ -57,6 +58,8 @@ fn log(call: &str, detail: &str) {
 
 struct Peer {
     schemas: Arc<ProviderSchemas>,
+    /// The configured prefix. With one, the provider offers the function `prefixed`.
+    prefix: OnceLock<String>,
 }
 
 fn block(attributes: Vec<(&str, Attribute)>) -> Block {
@@ -155,14 +158,12 @@ impl Peer {
         let schema = self.schemas.managed("peer_thing").expect("it is in schemas()");
         let failed = |text: String| StateResponse {
             state: None,
-            private: None,
+
             diagnostics: vec![ProviderDiagnostic::error("Cannot upgrade", text)],
         };
         match state {
             RawState::Json(text) => match json::decode(text, schema.implied_type()) {
-                Ok(state) => {
-                    StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
-                }
+                Ok(state) => StateResponse { state: Some(state), diagnostics: Vec::new() },
                 Err(error) => failed(error.to_string()),
             },
             RawState::Flatmap(map) => failed(format!("{} flat keys", map.len())),
@@ -184,7 +185,12 @@ impl Provider for Peer {
     fn functions(
         &self,
     ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
-        done(Ok(self.schemas.functions.clone()))
+        log("functions", "");
+        let mut offered = self.schemas.functions.clone();
+        if self.prefix.get().is_some() {
+            offered.insert("prefixed".into(), offered["join"].clone());
+        }
+        done(Ok(offered))
     }
 
     fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
@@ -193,7 +199,12 @@ impl Provider for Peer {
     }
 
     fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
-        log("configure", &format!("{} {}", request.core_version, text(&request.config, "prefix")));
+        let prefix = text(&request.config, "prefix");
+        log("configure", &format!("{} {prefix}", request.core_version));
+        if !prefix.is_empty() {
+            // A second configuration of one process is not tested.
+            let _ = self.prefix.set(prefix);
+        }
         done(Vec::new())
     }
 
@@ -250,12 +261,16 @@ impl Provider for Peer {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse> {
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
         log("move", &format!("{} {}", request.source_provider_address, request.source_type_name));
-        done(StateResponse {
-            private: Some(request.source_private),
-            ..self.stored(&request.source_state)
-        })
+        let identity = request.source_identity.map(|it| {
+            let text = String::from_utf8_lossy(&it.json).into_owned();
+            let name = format!("{text} of version {}", it.schema_version);
+            Value::object_from([("name", Value::string(name))])
+        });
+        let StateResponse { state, diagnostics } = self.stored(&request.source_state);
+        let private = Some(request.source_private);
+        done(MoveResourceStateResponse { state, private, identity, diagnostics })
     }
 
     fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
@@ -399,6 +414,10 @@ impl Provider for Peer {
         let separator = texts.next().flatten().unwrap_or_default();
         let parts: Option<Vec<&str>> = texts.collect();
         done(match parts {
+            Some(parts) if &*request.name == "prefixed" => {
+                let prefix = self.prefix.get().map_or("", String::as_str);
+                Ok(Value::string(format!("{prefix}{separator}{}", parts.join(separator))))
+            }
             Some(parts) => Ok(Value::string(parts.join(separator))),
             None => Err(FunctionFault { argument: Some(1), message: "a part is null".to_owned() }),
         })

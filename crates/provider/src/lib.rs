@@ -28,12 +28,12 @@ pub use crate::provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CLOSE_EPHEMERAL_TIMEOUT,
     CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest, FunctionFault,
     ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,
-    MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral,
-    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
-    RawState, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
-    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, Severity, StateResponse,
-    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
-    ValidateRequest,
+    MoveResourceStateRequest, MoveResourceStateResponse, OpenEphemeralRequest,
+    OpenEphemeralResponse, OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse,
+    Private, Provider, ProviderDiagnostic, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
+    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
+    Severity, SourceIdentity, StateResponse, UpgradeResourceIdentityRequest,
+    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, ValidateRequest,
 };
 pub use crate::provisioner::{ProvisionRequest, Provisioner};
 pub use crate::schema::{

@@ -78,7 +78,7 @@ pub trait Provider: Send + Sync {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse>;
+    ) -> BoxFuture<'_, MoveResourceStateResponse>;
 
     /// Refreshes an object: reads its current state.
     fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse>;
@@ -307,8 +307,32 @@ pub struct MoveResourceStateRequest {
     pub source_state: RawState,
     /// The private data of the source provider.
     pub source_private: Private,
+    /// The identity of the stored object; `None` if it has none.
+    pub source_identity: Option<SourceIdentity>,
     /// The resource type that the object becomes.
     pub target_type_name: Str,
+}
+
+/// The identity of an object that moves to another type.
+#[derive(Clone)]
+pub struct SourceIdentity {
+    /// The JSON text that the state has.
+    pub json: Arc<[u8]>,
+    /// The version of the identity's schema with which it was stored.
+    pub schema_version: i64,
+}
+
+/// The response of [`Provider::move_resource_state`].
+#[derive(Clone)]
+pub struct MoveResourceStateResponse {
+    /// The object, or `None` if the call failed.
+    pub state: Option<Value>,
+    /// The private data to store; `None` if the call failed.
+    pub private: Option<Private>,
+    /// The identity of the object, if the target type has one and the provider knows it.
+    pub identity: Option<Value>,
+    /// The diagnostics of the provider.
+    pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
 /// An object in the form in which a state file holds it.
@@ -320,13 +344,11 @@ pub enum RawState {
     Flatmap(BTreeMap<Str, Str>),
 }
 
-/// The response of the calls that return only a state and private data.
+/// The response of [`Provider::upgrade_resource_state`].
 #[derive(Clone)]
 pub struct StateResponse {
     /// The object, or `None` if the call failed.
     pub state: Option<Value>,
-    /// The private data to store. `Some` only after a move.
-    pub private: Option<Private>,
     /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }

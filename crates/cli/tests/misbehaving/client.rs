@@ -7,8 +7,8 @@ use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
     PlanResourceChangeRequest, Private, Provider, ProviderDiagnostic, RawState,
-    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Severity,
-    UpgradeResourceStateRequest, ValidateRequest,
+    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Severity, SourceIdentity,
+    UpgradeResourceIdentityRequest, UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Type, Value};
 
@@ -24,6 +24,7 @@ pub(crate) enum Ask {
     ValidateEphemeral,
     Configure,
     Upgrade,
+    UpgradeIdentity,
     Move,
     Read,
     Plan,
@@ -39,7 +40,7 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    pub(crate) const ALL: [Ask; 19] = [
+    pub(crate) const ALL: [Ask; 20] = [
         Ask::Schemas,
         Ask::ValidateProvider,
         Ask::ValidateResource,
@@ -47,6 +48,7 @@ impl Ask {
         Ask::ValidateEphemeral,
         Ask::Configure,
         Ask::Upgrade,
+        Ask::UpgradeIdentity,
         Ask::Move,
         Ask::Read,
         Ask::Plan,
@@ -71,6 +73,7 @@ impl Ask {
             Ask::ValidateEphemeral => "ValidateEphemeralResourceConfig",
             Ask::Configure => "ConfigureProvider",
             Ask::Upgrade => "UpgradeResourceState",
+            Ask::UpgradeIdentity => "UpgradeResourceIdentity",
             Ask::Move => "MoveResourceState",
             Ask::Read => "ReadResource",
             Ask::Plan => "PlanResourceChange",
@@ -194,10 +197,27 @@ async fn asked(provider: &GrpcProvider, ask: Ask) -> String {
                 source_schema_version: 0,
                 source_state: stored(),
                 source_private: Private::default(),
+                source_identity: Some(SourceIdentity {
+                    json: br#"{"k":"old"}"#[..].into(),
+                    schema_version: 1,
+                }),
                 target_type_name: "bad_thing".into(),
             };
             let answer = provider.move_resource_state(request).await;
-            outcome(&answer.diagnostics, accepted(answer.state))
+            let identity = accepted(answer.identity).unwrap_or_else(|| "no identity".to_owned());
+            let state = accepted(answer.state).map(|it| format!("{it}, {identity}"));
+            outcome(&answer.diagnostics, state)
+        }
+        Ask::UpgradeIdentity => {
+            let request = UpgradeResourceIdentityRequest {
+                type_name: "bad_thing".into(),
+                version: 0,
+                raw_identity: br#"{"name":"old"}"#[..].into(),
+            };
+            let answer = provider.upgrade_resource_identity(request).await;
+            let identity = accepted(answer.identity);
+            let nothing = answer.diagnostics.is_empty().then(|| "no identity".to_owned());
+            outcome(&answer.diagnostics, identity.or(nothing))
         }
         Ask::Read => {
             let answer = provider.read_resource(ReadResourceRequest {

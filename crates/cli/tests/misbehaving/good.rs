@@ -182,7 +182,14 @@ pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
                 Message::new().text(1, "bad_thing").message(2, &dynamic(&state, &thing()));
             nothing.message(1, &resource)
         }
-        "MoveResourceState" => nothing.message(1, &dynamic(&empty(&thing()), &thing())),
+        "MoveResourceState" => {
+            let moved = with(&empty(&thing()), &[("name", Value::string("moved"))]);
+            nothing.message(1, &dynamic(&moved, &thing())).message(4, &identity_of(&moved))
+        }
+        "UpgradeResourceIdentity" => {
+            let named = Value::object_from([("name", Value::string("upgraded"))]);
+            nothing.message(1, &identity_of(&named))
+        }
         "ReadDataSource" => {
             let read = with(&call.value(2, &data()), &[("number", Value::int(1))]);
             nothing.message(1, &dynamic(&read, &data()))

@@ -597,6 +597,16 @@ fn other(way: &str, call: &Call<'_>) -> Option<Message> {
         ("moves to what cannot be read", "MoveResourceState") => {
             Some(Message::new().message(1, &raw(&[0xc1])))
         }
+        ("moves to another identity", "MoveResourceState") => {
+            let it = Message::new().message(1, &dynamic(&empty(&thing()), &thing()));
+            Some(it.message(4, &Message::new().message(1, &raw(&[0x91, 0xc3]))))
+        }
+        ("moves to no identity", "MoveResourceState") => value(empty(&thing())),
+        ("upgrades to another identity", "UpgradeResourceIdentity") => {
+            let it = Message::new().message(1, &raw(&[0x91, 0xc3]));
+            Some(Message::new().message(1, &it))
+        }
+        ("upgrades to no identity", "UpgradeResourceIdentity") => Some(Message::new()),
         ("reads an unknown object", "ReadResource") => {
             value(with(&state(2), &[("note", Value::unknown(Type::String))]))
         }

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 use addr::ResourceInstance;
 use db::Summary;
 use provider::{
-    MoveResourceStateRequest, Private, Provider, RawState, ReadResourceRequest, StateResponse,
-    UpgradeResourceIdentityRequest, UpgradeResourceStateRequest, objchange,
-    write_only_values_present,
+    MoveResourceStateRequest, MoveResourceStateResponse, Private, Provider, RawState,
+    ReadResourceRequest, SourceIdentity, StateResponse, UpgradeResourceIdentityRequest,
+    UpgradeResourceStateRequest, objchange, write_only_values_present,
 };
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Path, Type, Value, conform, json};
@@ -187,7 +187,9 @@ impl Walk<'_> {
         let request =
             UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
         let response = provider.upgrade_resource_state(request).await;
-        let response = StateResponse { private: None, ..response };
+        let StateResponse { state, diagnostics } = response;
+        let response =
+            MoveResourceStateResponse { state, private: None, identity: None, diagnostics };
         self.upgraded(subject, stored, response, "during upgrade")
     }
 
@@ -244,6 +246,10 @@ impl Walk<'_> {
                 Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
             },
             source_private: Private::new(Arc::clone(&stored.private)),
+            source_identity: stored.identity.as_ref().map(|it| SourceIdentity {
+                json: it.json.as_bytes().into(),
+                schema_version: i64::try_from(it.schema_version).unwrap_or(i64::MAX),
+            }),
             target_type_name: subject.type_name(),
         };
         let response = provider.move_resource_state(request).await;
@@ -251,13 +257,13 @@ impl Walk<'_> {
         self.upgraded(subject, &stored, response, "during the move from another type")
     }
 
-    /// The object that a provider made of a stored one. `private` of the response replaces the stored one, if it is
-    /// present.
+    /// The object that a provider made of a stored one. `private` and `identity` of the response replace the stored
+    /// ones, if they are present.
     fn upgraded(
         &self,
         subject: &Subject,
         stored: &Arc<Object>,
-        response: StateResponse,
+        response: MoveResourceStateResponse,
         when: &str,
     ) -> Result<Prior, Failed> {
         self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
@@ -271,11 +277,12 @@ impl Walk<'_> {
             return Err(Failed);
         };
         let current = u64::try_from(subject.schema.version()).unwrap_or_default();
-        let private = response.private;
+        let (private, moved_identity) = (response.private, response.identity);
         let stored_private = Private::new(Arc::clone(&stored.private));
         let value = remark(&self.marked(subject, &value), stored);
         let unchanged = stored.schema_version == current
             && private.is_none()
+            && moved_identity.is_none()
             && stored
                 .decode(subject.ty())
                 .is_ok_and(|old| old.without_all_marks().raw_equals(&value.without_all_marks()));
@@ -285,13 +292,17 @@ impl Walk<'_> {
             let private = private
                 .as_ref()
                 .map_or_else(|| Arc::clone(&stored.private), |it| it.as_bytes().into());
-            let kept = Object { schema_version: current, private, ..(**stored).clone() };
+            let identity = match &moved_identity {
+                Some(identity) => self.encode_identity(subject, Some(identity)),
+                None => stored.identity.clone(),
+            };
+            let kept = Object { schema_version: current, private, identity, ..(**stored).clone() };
             Arc::new(self.encode(subject, &value, kept)?)
         };
         Ok(Prior {
             value,
             private: private.unwrap_or(stored_private),
-            identity: self.identity(subject, stored.identity.as_ref()),
+            identity: moved_identity.or_else(|| self.identity(subject, stored.identity.as_ref())),
             tainted: stored.status == Status::Tainted,
             object,
         })

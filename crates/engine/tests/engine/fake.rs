@@ -324,9 +324,7 @@ impl Provider for Fake {
         let RawState::Json(text) = request.raw_state else { unreachable!("tests store JSON") };
         let ty = schemas().managed("test_thing").expect("has it").implied_type().clone();
         let state = values::json::decode(&text, &ty).expect("stored by tests");
-        Box::pin(async move {
-            StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
-        })
+        Box::pin(async move { StateResponse { state: Some(state), diagnostics: Vec::new() } })
     }
 
     fn upgrade_resource_identity(
@@ -342,8 +340,33 @@ impl Provider for Fake {
         })
     }
 
-    fn move_resource_state(&self, _: MoveResourceStateRequest) -> BoxFuture<'_, StateResponse> {
-        unreachable!("nothing moves in these tests")
+    /// Makes an object with the name of the source's ID. The new identity has the version and the text of the old one;
+    /// the answer to the source `bare` has none.
+    fn move_resource_state(
+        &self,
+        request: MoveResourceStateRequest,
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
+        Box::pin(async move {
+            let identity = request.source_identity.map_or_else(
+                || "none".to_owned(),
+                |it| format!("{} {}", it.schema_version, String::from_utf8_lossy(&it.json)),
+            );
+            let diagnostics = self.call(format!("move identity {identity}")).await;
+            let RawState::Json(text) = request.source_state else {
+                unreachable!("tests store JSON")
+            };
+            let ty = Type::object([("id", Type::String)]);
+            let id = values::json::decode(&text, &ty).expect("stored by tests");
+            let id = id.get_attr("id").and_then(|it| it.as_str().map(str::to_owned));
+            let id = id.expect("stored by tests");
+            let identity = (id != "bare").then(|| Value::string(format!("was {identity}")));
+            MoveResourceStateResponse {
+                state: Some(imported_object(&id)),
+                private: Some(request.source_private),
+                identity: identity.map(|it| Value::object_from([("id", it)])),
+                diagnostics,
+            }
+        })
     }
 
     fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {

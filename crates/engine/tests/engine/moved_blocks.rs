@@ -595,6 +595,49 @@ fn object_of_another_type_keeps_no_identity_of_the_old_one() {
     assert!(!outcome.plan.resource_changes[0].change.before.has_deep(MarkKind::Sensitive));
 }
 
+/// An object of another provider in the state, which moves to a `test_thing`. Returns the identity after a plan.
+fn moved_identity(id: &str, identity: Option<Identity>) -> (World, Option<Identity>) {
+    let config = r#"
+resource "test_thing" "b" { name = "n" }
+moved {
+  from = other_thing.a
+  to   = test_thing.b
+}
+"#;
+    let mut world = world(config);
+    let address = parse_resource_instance("other_thing.a").expect("an address");
+    let provider = "provider[\"registry.opentofu.org/hashicorp/other\"]";
+    let provider = ProviderConfigRef::parse(provider).expect("a provider");
+    let object =
+        Object { identity, ..Object::from_json(0, Arc::from(format!(r#"{{"id":"{id}"}}"#))) };
+    world.state.set_current(&address, &provider, Arc::new(object));
+    world.refresh = false;
+    let outcome = world.plan();
+    assert_eq!(summaries(&outcome.diagnostics), "");
+    let address = parse_resource_instance("test_thing.b").expect("an address");
+    let identity = outcome.refreshed.current(&address).expect("was moved").identity.clone();
+    (world, identity)
+}
+
+#[test]
+fn provider_gets_the_identity_of_a_moved_object_and_returns_the_new_one() {
+    let old = Identity { schema_version: 7, json: r#"{"k":1}"#.into() };
+    let (world, identity) = moved_identity("n", Some(old));
+    let identity = identity.expect("the provider returned one");
+    assert_eq!((identity.schema_version, &*identity.json), (1, r#"{"id":"was 7 {\"k\":1}"}"#));
+    assert!(world.calls().iter().any(|it| it.ends_with("move identity 7 {\"k\":1}")));
+}
+
+#[test]
+fn moved_object_has_only_an_identity_that_the_provider_returns() {
+    let old = Identity { schema_version: 1, json: r#"{"id":"old"}"#.into() };
+    let (_, identity) = moved_identity("bare", Some(old));
+    assert!(identity.is_none());
+    let (world, identity) = moved_identity("n", None);
+    assert_eq!(&*identity.expect("the provider returned one").json, r#"{"id":"was none"}"#);
+    assert!(world.calls().iter().any(|it| it.ends_with("move identity none")));
+}
+
 #[test]
 fn secrets_stay_sensitive_in_an_object_of_another_type() {
     let mut world = taken_over(vec![Path::root().attr("triggers").attr("x")]);

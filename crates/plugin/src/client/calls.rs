@@ -8,9 +8,9 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, CallFunctionRequest,
     CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionParameter, FunctionSignature,
     ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,
-    MissingAttribute, MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse,
-    OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse, Private,
-    ProviderDiagnostic, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
+    MissingAttribute, MoveResourceStateRequest, MoveResourceStateResponse, OpenEphemeralRequest,
+    OpenEphemeralResponse, OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse,
+    Private, ProviderDiagnostic, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
     ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
     StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
     UpgradeResourceStateRequest, ValidateRequest,
@@ -167,7 +167,7 @@ impl GrpcProvider {
             schema.block(),
             &mut diagnostics,
         );
-        Ok(StateResponse { state, private: None, diagnostics })
+        Ok(StateResponse { state, diagnostics })
     }
 
     pub(super) async fn try_upgrade_identity(
@@ -191,31 +191,33 @@ impl GrpcProvider {
     pub(super) async fn try_move(
         &self,
         request: MoveResourceStateRequest,
-    ) -> Result<StateResponse, Failure> {
-        let schema = self.ready().await?.managed(&request.target_type_name);
-        let schema = self.find(schema, "resource type", &request.target_type_name)?;
+    ) -> Result<MoveResourceStateResponse, Failure> {
+        const METHOD: &str = "MoveResourceState";
+        let schemas = self.ready().await?;
+        let type_name = &request.target_type_name;
+        let schema = self.find(schemas.managed(type_name), "resource type", type_name)?;
+        let identity_schema = schemas.identity(type_name);
+        let identity = request.source_identity.as_ref();
         let message = tfplugin::MoveResourceStateRequest {
             source_provider_address: request.source_provider_address.to_string(),
             source_type_name: request.source_type_name.to_string(),
             source_schema_version: request.source_schema_version,
             source_state: raw_state(&request.source_state),
-            target_type_name: request.target_type_name.to_string(),
+            target_type_name: type_name.to_string(),
             source_private: bytes(&request.source_private),
-            source_identity: None,
-            source_identity_schema_version: 0,
+            source_identity: identity.and_then(|it| raw_state(&RawState::Json(it.json.clone()))),
+            source_identity_schema_version: identity.map_or(0, |it| it.schema_version),
         };
         let answer = self.answer(self.wire.move_state(message)).await?;
-        let mut diagnostics = self.read_diagnostics("MoveResourceState", answer.diagnostics);
-        let (type_name, state) = (&request.target_type_name, answer.target_state.as_ref());
-        let state = self.decode_state(
-            "MoveResourceState",
-            type_name,
-            state,
-            schema.block(),
-            &mut diagnostics,
-        );
-        let private = self.private("MoveResourceState", &answer.target_private);
-        Ok(StateResponse { state, private: keep(private, &mut diagnostics), diagnostics })
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
+        let state = answer.target_state.as_ref();
+        let state = self.decode_state(METHOD, type_name, state, schema.block(), &mut diagnostics);
+        let private = self.private(METHOD, &answer.target_private);
+        let private = keep(private, &mut diagnostics);
+        let identity =
+            self.decode_identity(METHOD, answer.target_identity, identity_schema.as_deref());
+        let identity = keep(identity, &mut diagnostics);
+        Ok(MoveResourceStateResponse { state, private, identity, diagnostics })
     }
 
     pub(super) async fn try_read(

@@ -12,11 +12,12 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
     CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
     ImportResourceStateRequest, ImportResourceStateResponse, MoveResourceStateRequest,
-    OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
-    PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic, ProviderSchemas,
-    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceIdentityRequest,
-    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, ValidateRequest,
+    MoveResourceStateResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ProviderDiagnostic,
+    ProviderSchemas, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
+    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, StateResponse,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Str, Value};
 
@@ -103,8 +104,16 @@ impl Provider for GrpcProvider {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse> {
-        Box::pin(async { self.try_move(request).await.unwrap_or_else(no_state) })
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
+        Box::pin(async {
+            let moved = self.try_move(request).await;
+            moved.unwrap_or_else(|diagnostics| MoveResourceStateResponse {
+                state: None,
+                private: None,
+                identity: None,
+                diagnostics,
+            })
+        })
     }
 
     fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {
@@ -225,5 +234,5 @@ fn flatten(result: Result<Vec<ProviderDiagnostic>, Failure>) -> Vec<ProviderDiag
 }
 
 fn no_state(diagnostics: Failure) -> StateResponse {
-    StateResponse { state: None, private: None, diagnostics }
+    StateResponse { state: None, diagnostics }
 }

@@ -6,7 +6,7 @@ use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     FunctionFault, ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest,
     OpenEphemeralRequest, PlanResourceChangeRequest, Provider, ProviderDiagnostic, ProviderSchemas,
-    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Schema,
+    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Schema, SourceIdentity,
     UpgradeResourceIdentityRequest, UpgradeResourceStateRequest, ValidateRequest,
 };
 use tokio::sync::OnceCell;
@@ -241,12 +241,18 @@ impl Service {
     ) -> Result<tfplugin::MoveResourceStateResponse, Failure> {
         let about = About::new("MoveResourceState", &request.target_type_name);
         let schema = self.managed(&request.target_type_name).await?;
+        let identity = self.identity(&request.target_type_name).await?;
+        let schema_version = request.source_identity_schema_version;
+        let source_identity = request.source_identity.filter(|it| !it.json.is_empty());
+        let source_identity = source_identity
+            .map(|it| SourceIdentity { json: (&it.json[..]).into(), schema_version });
         let answer = self.provider.move_resource_state(MoveResourceStateRequest {
             source_provider_address: request.source_provider_address.into(),
             source_type_name: request.source_type_name.into(),
             source_schema_version: request.source_schema_version,
             source_state: raw_state(request.source_state),
             source_private: private(&request.source_private),
+            source_identity,
             target_type_name: request.target_type_name.into(),
         });
         let answer = answer.await;
@@ -254,7 +260,7 @@ impl Service {
             target_state: write(&about, answer.state.as_ref(), schema.implied_type())?,
             diagnostics: diagnostics::write_all(answer.diagnostics),
             target_private: bytes(&answer.private.unwrap_or_default()),
-            target_identity: None,
+            target_identity: write_identity(&about, answer.identity.as_ref(), identity.as_deref())?,
         })
     }
 

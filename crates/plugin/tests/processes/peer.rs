@@ -15,7 +15,7 @@ use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
     PlanResourceChangeRequest, Private, Provider, RawState, ReadDataSourceRequest,
-    ReadResourceRequest, RenewEphemeralRequest, UpgradeResourceIdentityRequest,
+    ReadResourceRequest, RenewEphemeralRequest, SourceIdentity, UpgradeResourceIdentityRequest,
     UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Path, Str, Type, Value};
@@ -159,9 +159,15 @@ async fn nested_attributes_exclude_protocol_5() {
 }
 
 #[tokio::test]
-async fn import_upgrade_move_and_data_source_calls_work() {
+async fn import_upgrade_move_and_data_source_calls_work_in_both_protocols() {
+    for version in ["5", "6"] {
+        check_import_upgrade_move_and_data_source(version).await;
+    }
+}
+
+async fn check_import_upgrade_move_and_data_source(version: &str) {
     let heard = Heard::default();
-    let provider = start(Command::new(peer()), TlsMode::Off, &heard).await;
+    let provider = start(peer_speaking(version), TlsMode::Off, &heard).await;
     let mut seen = Vec::new();
     let identity = Value::object_from([("name", Value::string("by-identity"))]);
     for target in [ImportTarget::Id("by-id".into()), ImportTarget::Identity(identity)] {
@@ -198,9 +204,15 @@ async fn import_upgrade_move_and_data_source_calls_work() {
             source_schema_version: 1,
             source_state: RawState::Flatmap([("id".into(), "1".into())].into()),
             source_private: Private::new(*b"kept"),
+            source_identity: Some(SourceIdentity {
+                json: br#"{"k":1}"#[..].into(),
+                schema_version: 4,
+            }),
             target_type_name: "peer_thing".into(),
         })
         .await;
+    let name = moved.identity.and_then(|it| it.get_attr("name"));
+    assert_eq!(name, Some(Value::string(r#"{"k":1} of version 4"#)));
     seen.extend(texts(&moved.diagnostics));
     assert_eq!(moved.private.map(|it| it.as_bytes().to_vec()), Some(b"kept".to_vec()));
     let input = Value::tuple(vec![Value::int(1), Value::string("x"), Value::null(Type::Dynamic)]);
@@ -212,17 +224,23 @@ async fn import_upgrade_move_and_data_source_calls_work() {
     expect![[r#"
         Some("by-id") Some({"name" = "by-id"})
         Some("by-identity") Some({"name" = "by-identity"})
-        Error: Invalid provider response: Resource type "peer_thing" returned an actual value for the write-only attribute ".secret", which must be null in every answer. This is an issue in the provider. The provider example.com/tests/peer returned it in its answer to plugin6.(*GRPCProvider).UpgradeResourceState.
+        Error: Invalid provider response: Resource type "peer_thing" returned an actual value for the write-only attribute ".secret", which must be null in every answer. This is an issue in the provider. The provider example.com/tests/peer returned it in its answer to plugin.(*GRPCProvider).UpgradeResourceState.
         Some({"id" = "1", "name" = "old", "password" = tostring(null), "rule" = toset([]), "secret" = tostring(null), "size" = tonumber(null), "tags" = tomap(null) /* of string */})
         Error: Cannot upgrade: 1 flat keys
-        Some({"input" = [1, "x", null], "output" = [1, "x", null]})"#]].assert_eq(&seen.join("\n"));
+        Some({"input" = [1, "x", null], "output" = [1, "x", null]})"#]].assert_eq(&seen.join("\n").replace("plugin6.", "plugin."));
     expect![[r#"["schemas", "import peer_thing", "import peer_thing", "upgrade 2", "move example.com/tests/other other_thing", "read data peer_echo"]"#]].assert_eq(&format!("{:?}", heard.calls()));
 }
 
 #[tokio::test]
-async fn ephemeral_resources_open_renew_and_close() {
+async fn ephemeral_resources_open_renew_and_close_in_both_protocols() {
+    for version in ["5", "6"] {
+        check_ephemeral_resource(version).await;
+    }
+}
+
+async fn check_ephemeral_resource(version: &str) {
     let heard = Heard::default();
-    let provider = start(Command::new(peer()), TlsMode::Auto, &heard).await;
+    let provider = start(peer_speaking(version), TlsMode::Auto, &heard).await;
     let config =
         Value::object_from([("length", Value::int(6)), ("value", Value::null(Type::String))]);
     let request = OpenEphemeralRequest { type_name: "peer_token".into(), config };
@@ -240,6 +258,45 @@ async fn ephemeral_resources_open_renew_and_close() {
     assert!(provider.close_ephemeral(request).await.is_empty());
     end(&provider).await;
     assert_eq!(heard.calls()[1..], ["open peer_token", "renew lease", "close lease2"]);
+}
+
+#[tokio::test]
+async fn configured_provider_offers_more_functions_in_both_protocols() {
+    for version in ["5", "6"] {
+        let heard = Heard::default();
+        let provider = start(peer_speaking(version), TlsMode::Auto, &heard).await;
+        let config = Value::object_from([("prefix", Value::string("p"))]);
+        let request = ConfigureRequest { core_version: "1.13.0".into(), config };
+        assert_eq!(texts(&provider.configure(request).await), Vec::<String>::new());
+        let offered = provider.functions().await.expect("it answers");
+        assert_eq!(offered.keys().map(|it| &**it).collect::<Vec<_>>(), ["join", "prefixed"]);
+        let arguments = vec![Value::string("-"), Value::string("a")];
+        let request = CallFunctionRequest { name: "prefixed".into(), arguments };
+        let answer = provider.call_function(request).await;
+        assert_eq!(answer.map_err(|it| it.message), Ok(Value::string("p-a")));
+        assert_eq!(provider.stop().await, Ok(()));
+        end(&provider).await;
+        assert_eq!(heard.calls().last().map(String::as_str), Some("stop"));
+    }
+}
+
+#[tokio::test]
+async fn validation_of_data_sources_and_ephemeral_resources_works_in_both_protocols() {
+    for version in ["5", "6"] {
+        let heard = Heard::default();
+        let provider = start(peer_speaking(version), TlsMode::Off, &heard).await;
+        let null = Value::null(Type::Dynamic);
+        let config = Value::object_from([("input", null.clone()), ("output", null)]);
+        let request = ValidateRequest { type_name: "peer_echo".into(), config };
+        assert!(provider.validate_data_config(request).await.is_empty());
+        let null = Value::null(Type::String);
+        let config = Value::object_from([("length", Value::int(1)), ("value", null)]);
+        let request = ValidateRequest { type_name: "peer_token".into(), config };
+        assert!(provider.validate_ephemeral_config(request).await.is_empty());
+        end(&provider).await;
+        let calls = heard.calls();
+        assert_eq!(calls[1..], ["validate data peer_echo", "validate ephemeral peer_token"]);
+    }
 }
 
 #[tokio::test]

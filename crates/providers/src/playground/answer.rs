@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
 use provider::{
-    ApplyResourceChangeResponse, FunctionFault, ImportResourceStateResponse, OpenEphemeralResponse,
-    PlanResourceChangeResponse, Private, ProviderDiagnostic, ProviderSchemas,
-    ReadDataSourceResponse, ReadResourceResponse, RenewEphemeralResponse, StateResponse,
-    UpgradeResourceIdentityResponse,
+    ApplyResourceChangeResponse, FunctionFault, ImportResourceStateResponse,
+    MoveResourceStateResponse, OpenEphemeralResponse, PlanResourceChangeResponse, Private,
+    ProviderDiagnostic, ProviderSchemas, ReadDataSourceResponse, ReadResourceResponse,
+    RenewEphemeralResponse, StateResponse, UpgradeResourceIdentityResponse,
 };
 use values::Value;
 
@@ -69,9 +69,24 @@ impl Answer for Result<Value, FunctionFault> {
     }
 }
 
+impl Answer for MoveResourceStateResponse {
+    fn refused(diagnostic: ProviderDiagnostic) -> Self {
+        let diagnostics = vec![diagnostic];
+        MoveResourceStateResponse { state: None, private: None, identity: None, diagnostics }
+    }
+
+    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn value(&mut self) -> Option<&mut Value> {
+        self.state.as_mut()
+    }
+}
+
 impl Answer for StateResponse {
     fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        StateResponse { state: None, private: None, diagnostics: vec![diagnostic] }
+        StateResponse { state: None, diagnostics: vec![diagnostic] }
     }
 
     fn complain(&mut self, diagnostic: ProviderDiagnostic) {

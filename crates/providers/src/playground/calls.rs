@@ -6,12 +6,12 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
     CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
     ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget,
-    MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse,
-    PlanResourceChangeRequest, PlanResourceChangeResponse, Provider, ProviderDiagnostic,
-    ProviderSchemas, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
-    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, StateResponse,
-    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
-    ValidateRequest,
+    MoveResourceStateRequest, MoveResourceStateResponse, OpenEphemeralRequest,
+    OpenEphemeralResponse, PlanResourceChangeRequest, PlanResourceChangeResponse, Provider,
+    ProviderDiagnostic, ProviderSchemas, ReadDataSourceRequest, ReadDataSourceResponse,
+    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
+    StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
+    UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Str, Type, Value};
 
@@ -95,7 +95,7 @@ impl Provider for Gate {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse> {
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
         Box::pin(async {
             let call = Call::about("move", &request.target_type_name, &Value::null(Type::Dynamic));
             self.pass(&call, self.inner.move_resource_state(request)).await

@@ -97,6 +97,20 @@ pub trait Resource<C>: Send + Sync {
         let _ = (source, state);
         Ok(None)
     }
+
+    /// The JSON of the identity of an object whose new state [`take_over`](Resource::take_over) returned. `None` if
+    /// only a read finds it.
+    ///
+    /// # Errors
+    /// If the identity of the source cannot be converted.
+    fn take_over_identity(
+        &self,
+        source: &MoveSource,
+        state: &Json,
+    ) -> Result<Option<Json>, Diagnostic> {
+        let _ = (source, state);
+        Ok(None)
+    }
 }
 
 /// The origin of a moved object.
@@ -107,6 +121,10 @@ pub struct MoveSource {
     pub type_name: Str,
     /// The version of its schema.
     pub schema_version: i64,
+    /// The JSON of its identity, if it has one.
+    pub identity: Option<Json>,
+    /// The version of the schema of its identity.
+    pub identity_version: i64,
 }
 
 /// A plan that is being made.

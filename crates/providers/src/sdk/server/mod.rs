@@ -14,12 +14,12 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
     Capabilities, CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionSignature,
     ImportResourceStateRequest, ImportResourceStateResponse, MoveResourceStateRequest,
-    OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
-    PlanResourceChangeResponse, Provider, ProviderDiagnostic, ProviderSchemas,
-    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralRequest, RenewEphemeralResponse, SchemaTypes, StateResponse,
-    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
-    ValidateRequest,
+    MoveResourceStateResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    PlanResourceChangeRequest, PlanResourceChangeResponse, Provider, ProviderDiagnostic,
+    ProviderSchemas, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
+    ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse, SchemaTypes,
+    StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
+    UpgradeResourceStateRequest, ValidateRequest,
 };
 use values::{Str, Value};
 
@@ -335,7 +335,7 @@ impl<D: Definition> Provider for Server<D> {
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
-    ) -> BoxFuture<'_, StateResponse> {
+    ) -> BoxFuture<'_, MoveResourceStateResponse> {
         Box::pin(async move { self.taken_over(&request) })
     }
 

@@ -1,14 +1,17 @@
 //! Upgrades stored objects to the current schema.
 
 use provider::{
-    MoveResourceStateRequest, Private, RawState, StateResponse, UpgradeResourceIdentityRequest,
-    UpgradeResourceIdentityResponse, UpgradeResourceStateRequest, null_write_only,
+    MoveResourceStateRequest, MoveResourceStateResponse, Private, RawState, StateResponse,
+    UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
+    null_write_only,
 };
 use serde_json::Value as Json;
 use values::{Value, json};
 
 use super::{Managed, Server};
-use crate::sdk::{definition::Definition, diagnostics::Diagnostic, resource::MoveSource};
+use crate::sdk::{
+    definition::Definition, diagnostics::Diagnostic, resource::MoveSource, schema::Schema,
+};
 
 impl<D: Definition> Server<D> {
     pub(super) fn upgraded(&self, request: &UpgradeResourceStateRequest) -> StateResponse {
@@ -25,9 +28,7 @@ impl<D: Definition> Server<D> {
             decode(resource, json)
         });
         match upgraded {
-            Ok(state) => {
-                StateResponse { state: Some(state), private: None, diagnostics: Vec::new() }
-            }
+            Ok(state) => StateResponse { state: Some(state), diagnostics: Vec::new() },
             Err(diagnostic) => failed(diagnostic),
         }
     }
@@ -45,9 +46,7 @@ impl<D: Definition> Server<D> {
                 true => stored,
                 false => resource.of.upgrade_identity(request.version, stored)?,
             };
-            let ty = schema.to_provider().implied_type().clone();
-            let identity = json::decode(json.to_string().as_bytes(), &ty);
-            identity.map_err(|_| unreadable("does not fit the schema of the identity"))
+            decode_identity(&schema, &json)
         });
         match upgraded {
             Ok(identity) => UpgradeResourceIdentityResponse {
@@ -60,40 +59,64 @@ impl<D: Definition> Server<D> {
         }
     }
 
-    pub(super) fn taken_over(&self, request: &MoveResourceStateRequest) -> StateResponse {
-        let resource = match self.resource(&request.target_type_name) {
-            Ok(it) => it,
-            Err(diagnostic) => return failed(diagnostic),
-        };
+    pub(super) fn taken_over(
+        &self,
+        request: &MoveResourceStateRequest,
+    ) -> MoveResourceStateResponse {
+        match self.try_take_over(request) {
+            Ok((state, identity)) => MoveResourceStateResponse {
+                state: Some(state),
+                private: Some(Private::default()),
+                identity,
+                diagnostics: Vec::new(),
+            },
+            Err(diagnostic) => MoveResourceStateResponse {
+                state: None,
+                private: None,
+                identity: None,
+                diagnostics: vec![diagnostic],
+            },
+        }
+    }
+
+    /// The new state and the new identity of an object of another type.
+    fn try_take_over(
+        &self,
+        request: &MoveResourceStateRequest,
+    ) -> Result<(Value, Option<Value>), Diagnostic> {
+        let resource = self.resource(&request.target_type_name)?;
+        let identity = request.source_identity.as_ref();
         let source = MoveSource {
             provider: request.source_provider_address.clone(),
             type_name: request.source_type_name.clone(),
             schema_version: request.source_schema_version,
+            identity: identity.map(|it| parse(&RawState::Json(it.json.clone()))).transpose()?,
+            identity_version: identity.map_or(0, |it| it.schema_version),
         };
-        let taken = parse(&request.source_state).and_then(|stored| {
-            let unsupported = || {
-                let (from, to) = (&source.type_name, &request.target_type_name);
-                Diagnostic::error(
-                    "Unable to Move Resource State",
-                    format!("A {from} cannot become a {to}."),
-                )
-            };
-            let json = resource.of.take_over(&source, &stored)?.ok_or_else(unsupported)?;
-            decode(resource, json)
-        });
-        match taken {
-            Ok(state) => StateResponse {
-                state: Some(state),
-                private: Some(Private::default()),
-                diagnostics: Vec::new(),
-            },
-            Err(diagnostic) => failed(diagnostic),
-        }
+        let stored = parse(&request.source_state)?;
+        let unsupported = || {
+            let (from, to) = (&source.type_name, &request.target_type_name);
+            Diagnostic::error(
+                "Unable to Move Resource State",
+                format!("A {from} cannot become a {to}."),
+            )
+        };
+        let json = resource.of.take_over(&source, &stored)?.ok_or_else(unsupported)?;
+        let identity = resource.of.take_over_identity(&source, &json)?;
+        let schema = resource.of.identity_schema();
+        let identity = schema.zip(identity).map(|(schema, it)| decode_identity(&schema, &it));
+        Ok((decode(resource, json)?, identity.transpose()?))
     }
 }
 
+fn decode_identity(schema: &Schema, json: &Json) -> Result<Value, Diagnostic> {
+    let ty = schema.to_provider().implied_type().clone();
+    let identity = json::decode(json.to_string().as_bytes(), &ty);
+    identity.map_err(|_| unreadable("does not fit the schema of the identity"))
+}
+
 fn failed(diagnostic: Diagnostic) -> StateResponse {
-    StateResponse { state: None, private: None, diagnostics: vec![diagnostic] }
+    StateResponse { state: None, diagnostics: vec![diagnostic] }
 }
 
 fn unreadable(why: &str) -> Diagnostic {

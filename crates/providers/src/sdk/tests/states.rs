@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use provider::{
     ApplyResourceChangeRequest, ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest,
-    Private, Provider, RawState, ReadDataSourceRequest, ReadResourceRequest,
+    Private, Provider, RawState, ReadDataSourceRequest, ReadResourceRequest, SourceIdentity,
     UpgradeResourceStateRequest,
 };
 use values::{Str, Value};
@@ -183,11 +183,18 @@ async fn move_state_accepts_known_source_types() {
         source_schema_version: 0,
         source_state: RawState::Json(br#"{"title": "n"}"#[..].into()),
         source_private: Private::default(),
+        source_identity: Some(SourceIdentity {
+            json: br#"{"title": "old"}"#[..].into(),
+            schema_version: 3,
+        }),
         target_type_name: "test_thing".into(),
     };
     let moved = Server::new(Things).move_resource_state(request("test_old")).await;
     assert_eq!(outcome(moved.state.as_ref(), &moved.diagnostics), r#"{id="moved", name="n"}"#);
+    let name = moved.identity.and_then(|it| it.get_attr("name"));
+    assert_eq!(name, Some(Value::string("\"old\" of version 3")));
     let refused = Server::new(Things).move_resource_state(request("test_strange")).await;
+    assert!(refused.identity.is_none());
     assert_eq!(
         outcome(refused.state.as_ref(), &refused.diagnostics),
         "none\nUnable to Move Resource State"

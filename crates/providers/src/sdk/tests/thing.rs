@@ -239,6 +239,20 @@ impl Resource<Prefix> for Thing {
         Ok(state)
     }
 
+    fn identity_schema(&self) -> Option<Schema> {
+        Some(Schema::new(Block::new().attribute("name", string().required())))
+    }
+
+    fn take_over_identity(
+        &self,
+        source: &MoveSource,
+        _: &Json,
+    ) -> Result<Option<Json>, Diagnostic> {
+        let title = source.identity.as_ref().and_then(|it| it.get("title"));
+        let name = title.map(|it| format!("{it} of version {}", source.identity_version));
+        Ok(name.map(|name| serde_json::json!({ "name": name })))
+    }
+
     fn take_over(&self, source: &MoveSource, state: &Json) -> Result<Option<Json>, Diagnostic> {
         let name = state.get("title").cloned().unwrap_or_default();
         Ok((&*source.type_name == "test_old")
