@@ -39,6 +39,7 @@ mod order;
 mod program;
 mod recording;
 mod reproducer;
+mod server;
 mod shrink;
 
 pub use campaign::{Campaign, differing};

@@ -14,6 +14,7 @@ use crate::{
     model::{Case, Files},
     names::Names,
     observation::{self, Observation, Raw},
+    server,
 };
 
 /// The time after which a command counts as hanging.
@@ -127,7 +128,7 @@ impl<'a> Bench<'a> {
         for (path, text) in files {
             let path = self.folder.join(path);
             fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-            fs::write(path, text)?;
+            fs::write(path, server::with_real_address(text)?)?;
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ impl<'a> Bench<'a> {
     /// The state file; null if there is none.
     fn state(&self) -> Json {
         let text = fs::read_to_string(self.folder.join(STATE)).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+        serde_json::from_str(&server::without_real_address(text)).unwrap_or_default()
     }
 
     fn run(&self, command: &[String]) -> io::Result<Raw> {
@@ -158,7 +159,10 @@ impl<'a> Bench<'a> {
             process.env("TF_CLI_CONFIG_FILE", path);
         }
         let exit = wait(&mut process)?;
-        let read = |path: &Path| fs::read(path).map(|it| plain(&String::from_utf8_lossy(&it)));
+        let read = |path: &Path| {
+            let text = fs::read(path).map(|it| plain(&String::from_utf8_lossy(&it)))?;
+            Ok::<_, io::Error>(server::without_real_address(text))
+        };
         Ok(Raw { exit, out: read(&out_path)?, err: read(&err_path)? })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, io, path::Path};
 
-use crate::{compare::Difference, model::Case, program::arguments};
+use crate::{compare::Difference, model::Case, program::arguments, server::ADDRESS};
 
 /// Writes the reproducer, and replaces an existing directory.
 pub(crate) fn write(folder: &Path, case: &Case, difference: &Difference) -> io::Result<()> {
@@ -12,6 +12,7 @@ pub(crate) fn write(folder: &Path, case: &Case, difference: &Difference) -> io::
     let mut script = "\
 #!/bin/sh
 # Runs the steps in a fresh directory: run.sh EXECUTABLE [DIRECTORY]
+# SERVER is the address of an HTTP server, for configurations that read one.
 program=$1
 here=$(cd \"$(dirname \"$0\")\" && pwd)
 there=${2:-$(mktemp -d)}
@@ -29,7 +30,9 @@ echo \"in $there\"
             arguments(&step.command).iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             script,
-            "rm -f *.tf */*.tf; cp -r \"$here/step{index}/.\" .\n\"$program\" init -input=false -no-color >/dev/null\n\
+            "rm -f *.tf */*.tf; cp -r \"$here/step{index}/.\" .\n\
+             [ -z \"$SERVER\" ] || sed -i \"s#{ADDRESS}#$SERVER#\" *.tf\n\
+             \"$program\" init -input=false -no-color >/dev/null\n\
              echo '--- step {index}'\n\"$program\" {command}; echo \"exit code $?\""
         );
     }

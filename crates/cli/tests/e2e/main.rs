@@ -32,6 +32,7 @@ mod flags;
 mod fmt;
 mod functions;
 mod gate;
+mod go_upgrades;
 mod graph;
 mod guarantees;
 mod import_blocks;

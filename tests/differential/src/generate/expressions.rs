@@ -263,6 +263,7 @@ impl Generator<'_> {
         let attribute = match labels[0] {
             "local_file" => "content",
             "external" => "result[\"a\"]",
+            "http" => "response_body",
             "tls_public_key" => "public_key_openssh",
             _ => "value",
         };

@@ -1,4 +1,4 @@
-//! Blocks of the providers `external`, `local`, `null`, `random`, `time` and `tls` in the root module: managed
+//! Blocks of the providers `external`, `http`, `local`, `null`, `random`, `time` and `tls` in the root module: managed
 //! resources, data sources that read their results, ephemeral resources, and provider configurations with an
 //! alias.
 //!
@@ -9,7 +9,10 @@ use super::{
     blocks::argument,
     expressions::{Kind, Scope},
 };
-use crate::model::{Block, Module};
+use crate::{
+    model::{Block, Module},
+    server::ADDRESS,
+};
 
 /// The only alias.
 const ALIAS: &str = "other";
@@ -17,7 +20,7 @@ const ALIAS: &str = "other";
 impl Generator<'_> {
     /// Generates a block. `None` if the drawn name is taken.
     pub(super) fn block_of_provider(&mut self, modules: &[Module]) -> Option<Block> {
-        match self.random.usize(..16) {
+        match self.random.usize(..19) {
             0 => self.alias(&modules[0]),
             1..=3 => self.file(modules),
             4 | 5 => self.null(modules),
@@ -26,6 +29,7 @@ impl Generator<'_> {
             10 => self.offset(modules),
             11 | 12 => self.key_pair(modules),
             13 => self.public_key(modules),
+            14..=16 => self.request(modules),
             _ => self.external(modules),
         }
     }
@@ -141,6 +145,41 @@ impl Generator<'_> {
         block.arguments.push(argument("program", program));
         let value = self.expression(Kind::String, scope, 1);
         block.arguments.push(argument("query", format!("{{ a = {value} }}")));
+        self.finish(block, modules)
+    }
+
+    /// Generates a request to the server of the runner, whose answer has the parts of the request.
+    fn request(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "data")?;
+        let mut block = self.empty(format!("data \"http\" \"{name}\""));
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        let folder = self.pick(&["text", "text", "json", "binary", "missing"]).to_owned();
+        let mut url = format!("\"{ADDRESS}/{folder}/{name}\"");
+        if self.one_in(3, 1) {
+            let part = self.expression(Kind::String, scope, 1);
+            url = format!("\"{ADDRESS}/{folder}/${{urlencode({part})}}\"");
+        }
+        block.arguments.push(argument("url", url));
+        if self.one_in(3, 1) {
+            let method = self.pick(&["GET", "POST", "HEAD", "PUT"]).to_owned();
+            block.arguments.push(argument("method", format!("\"{method}\"")));
+        }
+        if self.one_in(3, 1) {
+            let accept = self.expression(Kind::String, scope, 0);
+            block.arguments.push(argument("request_headers", format!("{{ Accept = {accept} }}")));
+        }
+        if self.one_in(4, 1) {
+            block.arguments.push(argument("request_body", "\"hi\""));
+        }
+        if self.one_in(4, 1) {
+            let condition = argument("condition", "self.status_code == 200");
+            let message = argument("error_message", "\"status ${self.status_code}\"");
+            let mut postcondition = self.empty("postcondition".to_owned());
+            postcondition.arguments.extend([condition, message]);
+            let mut lifecycle = self.empty("lifecycle".to_owned());
+            lifecycle.blocks.push(postcondition);
+            block.blocks.push(lifecycle);
+        }
         self.finish(block, modules)
     }
 
