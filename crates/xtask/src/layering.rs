@@ -40,6 +40,8 @@ const TABLE: &[Row] = &[
     row("http_client", &[], &[]),
     // The watches of the operating system, for both front ends that follow files.
     row("file_watcher", &[], &[]),
+    // The permissions of a process, and how it restricts itself, without the meaning of any provider.
+    row("sandbox", &[], &[]),
     row("packages", &["addr", "http_client"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),

@@ -1,0 +1,94 @@
+//! A process that restricts itself and then does one thing, for the tests of this crate.
+//!
+//! With the variable `WITHOUT_LANDLOCK`, it first makes the kernel look like one without Landlock.
+//!
+//! Its arguments are a policy, an action, and the object of the action. It prints `done`, or the number of the error.
+//! The action `exec` executes a program, as the launcher of a provider does.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the actions that are refused, and their results for the test"
+)]
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    net::{TcpListener, TcpStream, UdpSocket},
+    os::unix::{
+        net::{UnixDatagram, UnixStream},
+        process::CommandExt,
+    },
+    process::{Command, ExitCode},
+};
+
+use sandbox::{Policy, Start, restrict};
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let Some((policy, [action, object @ ..])) = Policy::from_arguments(&arguments) else {
+        return ExitCode::from(2);
+    };
+    let object = object.first().cloned().unwrap_or_default();
+    let start = match action == "exec" {
+        true => Start::Program(object.as_ref()),
+        false => Start::InProcess,
+    };
+    if std::env::var_os("WITHOUT_LANDLOCK").is_some() {
+        #[cfg(target_os = "linux")]
+        without_landlock();
+    }
+    if let Err(error) = restrict(&policy, start) {
+        println!("not restricted: {error}");
+        return ExitCode::FAILURE;
+    }
+    let action = action.to_string_lossy();
+    match act(&action, &object) {
+        Ok(()) => println!("done"),
+        Err(error) => println!("{}", error.raw_os_error().unwrap_or(-1)),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Makes the calls of Landlock fail as on a kernel that does not have them.
+#[cfg(target_os = "linux")]
+fn without_landlock() {
+    use seccompiler::{SeccompAction, SeccompFilter, apply_filter};
+    let calls = [libc::SYS_landlock_create_ruleset, libc::SYS_landlock_restrict_self];
+    let rules = calls.into_iter().map(|it| (it, Vec::new())).collect();
+    let arch = std::env::consts::ARCH.try_into().expect("there are filters");
+    let action = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
+    let program = filter.and_then(|it| it.try_into()).expect("is a filter");
+    let program: seccompiler::BpfProgram = program;
+    apply_filter(&program).expect("is applied");
+}
+
+fn act(action: &str, object: &OsString) -> io::Result<()> {
+    let port = || object.to_string_lossy().parse::<u16>().unwrap_or_default();
+    match action {
+        "read" => fs::read(object).map(drop),
+        "list" => fs::read_dir(object).map(drop),
+        "write" => fs::write(object, "x"),
+        "mkdir" => fs::create_dir(object),
+        "remove" => fs::remove_file(object),
+        "truncate" => fs::OpenOptions::new().write(true).truncate(true).open(object).map(drop),
+        "connect" => TcpStream::connect(("127.0.0.1", port())).map(drop),
+        "bind" => TcpListener::bind(("127.0.0.1", port())).map(drop),
+        "udp" => UdpSocket::bind("127.0.0.1:0").map(drop),
+        "unix" => UnixStream::connect(object).map(drop),
+        "datagram" => UnixDatagram::unbound()?.send_to(b"x", object).map(drop),
+        "thread" => std::thread::Builder::new().spawn(|| {}).map(drop),
+        "start" => Command::new(object).status().map(drop),
+        "signal" => {
+            let id = object.to_string_lossy().parse().ok().and_then(rustix::process::Pid::from_raw);
+            let id = id.ok_or_else(|| io::Error::other("no process"))?;
+            rustix::process::kill_process(id, rustix::process::Signal::TERM)
+                .map_err(io::Error::from)
+        }
+        "exec" => {
+            Err(Command::new(object).arg("-c").arg("echo executed; /bin/true; echo $?").exec())
+        }
+        _ => Err(io::Error::other("no such action")),
+    }
+}

@@ -1,0 +1,222 @@
+//! Processes that restrict themselves, on the kernel of this machine.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the tests look at processes and files, and say what they skip"
+)]
+
+use std::{
+    ffi::OsStr,
+    net::TcpListener,
+    os::unix::net::{UnixDatagram, UnixListener},
+    path::PathBuf,
+    process::Command,
+};
+
+use sandbox::{Grants, Policy, Ports};
+
+const DONE: &str = "done";
+const EPERM: &str = "1";
+const EACCES: &str = "13";
+
+/// The executable of `examples/confined.rs`, which cargo builds with the tests.
+fn confined() -> PathBuf {
+    let mut path = std::env::current_exe().expect("a test has an executable");
+    path.pop();
+    if path.ends_with("deps") {
+        path.pop();
+    }
+    path.join("examples/confined")
+}
+
+/// Returns true, and says so, on a kernel that reports that it has no Landlock. Any other kernel must pass.
+fn skips(policy: &Policy) -> bool {
+    let active = std::fs::read_to_string("/sys/kernel/security/lsm");
+    let lacks_landlock = active.is_ok_and(|it| !it.contains("landlock"));
+    match sandbox::missing(policy) {
+        Some(missing) if lacks_landlock => {
+            println!("skipped: {missing}");
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Does one thing in a process with these grants. Returns `done`, or the number of the error.
+#[track_caller]
+fn does(grants: &Grants, action: &str, object: impl AsRef<OsStr>) -> String {
+    let policy = Policy { grants: grants.clone(), is_required: true };
+    if skips(&policy) {
+        return String::new();
+    }
+    let ended = Command::new(confined())
+        .args(policy.to_arguments())
+        .arg(action)
+        .arg(object)
+        .output()
+        .expect("starts");
+    let printed = String::from_utf8_lossy(&ended.stdout).trim().to_owned();
+    assert!(!printed.is_empty() && !printed.contains("not restricted"), "{printed} {ended:?}");
+    printed
+}
+
+/// Checks an action without grants and with grants.
+#[track_caller]
+fn check(grants: &Grants, action: &str, object: impl AsRef<OsStr>, refusal: &str) {
+    let object = object.as_ref();
+    let (without, with) = (does(&Grants::default(), action, object), does(grants, action, object));
+    if !without.is_empty() {
+        assert_eq!((without.as_str(), with.as_str()), (refusal, DONE), "{action} {object:?}");
+    }
+}
+
+#[test]
+fn files_are_readable_and_writable_only_where_granted() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("secret"), "s").expect("writable");
+    let readable = Grants { read: vec![path("secret")], ..Grants::default() };
+    check(&readable, "read", path("secret"), EACCES);
+    let listed = Grants { read: vec![folder.path().into()], ..Grants::default() };
+    check(&listed, "list", folder.path(), EACCES);
+    for (action, name) in
+        [("write", "new"), ("mkdir", "folder"), ("truncate", "secret"), ("remove", "secret")]
+    {
+        if !does(&listed, action, path(name)).is_empty() {
+            assert_eq!(does(&listed, action, path(name)), EACCES, "{action}");
+        }
+        let writable = Grants { write: vec![folder.path().into()], ..Grants::default() };
+        check(&writable, action, path(name), EACCES);
+    }
+}
+
+#[test]
+fn system_is_readable_without_secrets_and_other_processes() {
+    let none = Grants::default();
+    for path in
+        ["/etc/hosts", "/etc/passwd", "/usr/bin/env", "/proc/self/status", "/dev/urandom/.."]
+    {
+        if std::fs::metadata(path).is_ok() && !does(&none, "read", path).is_empty() {
+            assert_eq!(does(&none, "read", path), DONE, "{path}");
+        }
+    }
+    for path in ["/etc/shadow", "/etc/ssl/private", "/root", "/home", "/proc/1/status", "/var/log"]
+    {
+        // As root, the tests may read all of these.
+        if std::fs::read(path).is_ok() && !does(&none, "read", path).is_empty() {
+            assert_eq!(does(&none, "read", path), EACCES, "{path}");
+        }
+    }
+    let other = format!("/proc/{}/environ", std::process::id());
+    if !does(&none, "read", &other).is_empty() {
+        assert_eq!(does(&none, "read", &other), EACCES);
+    }
+}
+
+#[test]
+fn links_lead_out_of_a_granted_directory_to_nothing() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("granted")).expect("writable");
+    std::fs::write(path("secret"), "s").expect("writable");
+    std::os::unix::fs::symlink(path("secret"), path("granted/link")).expect("links");
+    let grants = Grants { write: vec![path("granted")], ..Grants::default() };
+    for object in [path("granted/link"), path("granted/../secret")] {
+        for action in ["read", "write"] {
+            let result = does(&grants, action, &object);
+            assert!(result.is_empty() || result == EACCES, "{action} {object:?}: {result}");
+        }
+    }
+}
+
+#[test]
+fn tcp_is_limited_to_granted_ports() {
+    let listeners = [0, 0].map(|_| TcpListener::bind(("127.0.0.1", 0)).expect("listens"));
+    let ports = listeners.each_ref().map(|it| it.local_addr().expect("is bound").port());
+    let [granted, other] = ports.map(|it| it.to_string());
+    let one = Grants { connect: Ports::Only([ports[0]].into()), ..Grants::default() };
+    // Without any network, not even a socket can be made.
+    check(&one, "connect", &granted, EPERM);
+    let all = Grants { connect: Ports::All, ..Grants::default() };
+    check(&all, "connect", &other, EPERM);
+    if !does(&one, "connect", &other).is_empty() {
+        assert_eq!(does(&one, "connect", &other), EACCES);
+        assert_eq!(does(&one, "bind", "0"), EACCES, "listening is granted on its own");
+    }
+    drop(listeners);
+    let bind = Grants { bind: Ports::Only([ports[1]].into()), ..Grants::default() };
+    check(&bind, "bind", &other, EPERM);
+    if !does(&bind, "bind", &granted).is_empty() {
+        assert_eq!(does(&bind, "bind", &granted), EACCES);
+    }
+    // Landlock does not limit UDP, so it is refused only if there is no network at all.
+    check(&one, "udp", "", EPERM);
+}
+
+#[test]
+fn sockets_of_other_programs_are_unreachable_without_a_network() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let (stream, datagram) = (folder.path().join("s"), folder.path().join("d"));
+    let _listener = UnixListener::bind(&stream).expect("listens");
+    let _socket = UnixDatagram::bind(&datagram).expect("listens");
+    let grants = Grants { write: vec![folder.path().into()], ..Grants::default() };
+    for (action, object) in [("unix", &stream), ("datagram", &datagram)] {
+        let result = does(&grants, action, object);
+        assert!(result.is_empty() || result == EPERM, "{action}: {result}");
+    }
+}
+
+#[test]
+fn programs_start_only_if_granted_and_stay_in_the_sandbox() {
+    let none = Grants::default();
+    let granted = Grants { processes: true, ..Grants::default() };
+    check(&granted, "start", "/bin/true", EPERM);
+    let thread = does(&none, "thread", "");
+    assert!(thread.is_empty() || thread == DONE, "{thread}");
+    let folder = tempfile::tempdir().expect("a directory");
+    let script = folder.path().join("script");
+    std::fs::write(&script, "#!/bin/sh\ntrue\n").expect("writable");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("is ours");
+    let written = Grants { write: vec![folder.path().into()], ..granted };
+    let result = does(&written, "start", &script);
+    assert!(result.is_empty() || result == EACCES, "what was written is not executed: {result}");
+}
+
+#[test]
+fn launcher_executes_one_program_and_its_interpreter() {
+    let result = does(&Grants::default(), "exec", "/bin/sh");
+    // The shell runs, and cannot start another program.
+    assert!(result.is_empty() || result == "executed", "{result}");
+    let granted = Grants { processes: true, ..Grants::default() };
+    let result = does(&granted, "exec", "/bin/sh");
+    assert!(result.is_empty() || result == "executed\n0", "{result}");
+}
+
+#[test]
+fn signals_reach_only_the_sandbox() {
+    let mut other = Command::new("sleep").arg("60").spawn().expect("starts");
+    let result = does(&Grants::default(), "signal", other.id().to_string());
+    let is_running = other.try_wait().expect("is ours").is_none();
+    other.kill().expect("can be killed");
+    other.wait().expect("is reaped");
+    assert!(result.is_empty() || (result == EPERM && is_running), "{result}");
+}
+
+#[test]
+fn kernel_without_landlock_refuses_required_policies_and_limits_calls() {
+    let run = |is_required, action: &str, object: &str| {
+        let policy = Policy { grants: Grants::default(), is_required };
+        let mut command = Command::new(confined());
+        command.args(policy.to_arguments()).arg(action).arg(object).env("WITHOUT_LANDLOCK", "1");
+        let ended = command.output().expect("starts");
+        String::from_utf8_lossy(&ended.stdout).trim().to_owned()
+    };
+    let refused = run(true, "thread", "");
+    assert!(refused.starts_with("not restricted: it needs Landlock in version 3"), "{refused}");
+    let file = std::env::current_exe().expect("is known").display().to_string();
+    assert_eq!(run(false, "read", &file), DONE, "files are not limited");
+    assert_eq!(run(false, "start", "/bin/true"), EPERM);
+    assert_eq!(run(false, "udp", ""), EPERM);
+}
