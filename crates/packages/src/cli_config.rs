@@ -4,6 +4,7 @@ mod decode;
 mod expand;
 mod oci;
 mod pattern;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +15,7 @@ use addr::ProviderSource;
 pub(crate) use oci::is_helper_name;
 pub use oci::{OciDefaults, OciSecret, RepositoryCredentials};
 pub use pattern::ProviderPattern;
+pub use sandbox::SandboxRule;
 
 /// The settings of all files of the CLI configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct CliConfig {
     pub cache_may_break_locks: bool,
     /// True if it is an error that a provider repeats a write-only value (`strict_secrets`).
     pub strict_secrets: bool,
+    /// The `provider_sandbox` blocks of all files in order.
+    pub sandbox: Vec<SandboxRule>,
     /// Providers that are used from a directory without version and lock.
     pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
     /// The methods of the `provider_installation` block in order. `None` if there is no such block.
@@ -175,6 +179,7 @@ impl CliConfig {
         self.plugin_cache_dir = self.plugin_cache_dir.take().or(other.plugin_cache_dir);
         self.cache_may_break_locks |= other.cache_may_break_locks;
         self.strict_secrets |= other.strict_secrets;
+        self.sandbox.extend(other.sandbox);
         self.credentials.extend(other.credentials);
         self.services.extend(other.services);
         self.oci_credentials.extend(other.oci_credentials);

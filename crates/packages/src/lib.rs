@@ -52,7 +52,7 @@ mod sources;
 pub use cli_config::{
     CliConfig, ConfigEnvironment, ConfigProblem, ConfiguredServices, CredentialsHelper,
     InstallationMethod, MethodKind, OciDefaults, OciSecret, ProviderPattern, RepositoryCredentials,
-    Token,
+    SandboxRule, Token,
 };
 pub use evidence::Authentication;
 pub use hash::{

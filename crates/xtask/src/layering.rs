@@ -42,7 +42,8 @@ const TABLE: &[Row] = &[
     row("file_watcher", &[], &[]),
     // The permissions of a process, and how it restricts itself, without the meaning of any provider.
     row("sandbox", &[], &[]),
-    row("packages", &["addr", "http_client"], &[]),
+    // `sandbox`: the CLI configuration grants what a provider may do.
+    row("packages", &["addr", "http_client", "sandbox"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),

@@ -9,7 +9,7 @@ use super::expand::expand;
 use super::oci;
 use super::{
     CliConfig, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind, ProviderPattern,
-    Token,
+    Token, expand::expand, sandbox,
 };
 use crate::literal::{self, Body, Item, Literal};
 use crate::shown_url::without_secrets;
@@ -47,6 +47,10 @@ pub(super) fn decode(
             "strict_secrets" => match item.value {
                 Literal::Bool(is_strict) => config.strict_secrets = is_strict,
                 _ => problems.push(ConfigProblem::error(STRICT_SECRETS, "")),
+            },
+            "provider_sandbox" => match sandbox::rule(item, name, variable) {
+                Ok(rule) => config.sandbox.push(rule),
+                Err(problem) => problems.push(problem),
             },
             "credentials" => credentials(item, &mut config.credentials, problems),
             "credentials_helper" if config.credentials_helper.is_some() => {

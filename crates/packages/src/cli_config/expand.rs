@@ -1,4 +1,4 @@
-//! Environment variables in paths of the CLI configuration.
+//! Environment variables in settings.
 
 /// Expands `$NAME` and `${NAME}`. A variable that is not set is empty, as in Go's `os.ExpandEnv`.
 pub(super) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> String {

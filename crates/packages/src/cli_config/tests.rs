@@ -62,6 +62,96 @@ fn strict_secrets_is_a_switch() {
     assert_eq!(problems[0].summary, "The setting strict_secrets must be true or false");
 }
 
+#[test]
+fn sandboxes_of_all_blocks_are_kept_in_order() {
+    let native = r#"
+        provider_sandbox {
+          include   = ["hashicorp/*"]
+          exclude   = ["hashicorp/aws"]
+          read      = ["$HOME/.aws", "data"]
+          write     = ["/srv/out"]
+          connect   = [443, 8443]
+          bind      = "all"
+          processes = true
+        }
+        provider_sandbox { enabled = false }"#;
+    let json = r#"{ "provider_sandbox": [
+        { "include": ["hashicorp/*"], "exclude": ["hashicorp/aws"], "read": ["$HOME/.aws", "data"],
+          "write": ["/srv/out"], "connect": [443, 8443], "bind": "all", "processes": true },
+        { "enabled": false } ] }"#;
+    let source = |text| ProviderSource::parse(text).expect("an address");
+    for text in [native, json] {
+        let (config, problems) = parse(text);
+        assert_eq!(problems, [], "{text}");
+        let [first, second] = &config.sandbox[..] else { panic!("{config:?}") };
+        let applies = ["hashicorp/null", "hashicorp/aws", "example.com/hashicorp/null"]
+            .map(|it| (first.applies_to(&source(it)), second.applies_to(&source(it))));
+        assert_eq!(applies, [(true, true), (false, true), (false, true)]);
+        assert_eq!(first.read, [Path::new("/home/u/.aws"), Path::new("data")]);
+        assert_eq!(first.write, [Path::new("/srv/out")]);
+        assert_eq!(first.connect.as_ref().map(ToString::to_string).as_deref(), Some("443,8443"));
+        assert_eq!(first.bind.as_ref().map(ToString::to_string).as_deref(), Some("all"));
+        assert_eq!((first.processes, first.is_enabled), (Some(true), None));
+        assert_eq!((second.processes, second.is_enabled), (None, Some(false)));
+    }
+}
+
+#[test]
+fn invalid_sandbox_is_refused_as_a_whole() {
+    for (argument, cause) in [
+        ("enabled = 1", "\"enabled\" must be true or false"),
+        ("include = \"a/b\"", "\"include\" must be a list of providers, such as [\"hashicorp/*\"]"),
+        (
+            "include = [\"a\"]",
+            "invalid provider matching pattern \"a\": must have either two or three slash-separated segments",
+        ),
+        ("read = \"/x\"", "\"read\" must be a list of paths, such as [\"$HOME/.aws\"]"),
+        (
+            "read = [\"~/.aws\"]",
+            "\"~/.aws\" begins with \"~\", which is not expanded: write \"$HOME\"",
+        ),
+        (
+            "write = [\"$NOTHING/\"]",
+            "\"$NOTHING/\" names the variable \"NOTHING\", which is not set",
+        ),
+        ("write = [\"\"]", "a path is empty"),
+        (
+            "connect = 443",
+            "\"connect\" must be a list of TCP ports from 1 to 65535, such as [443], or \"all\"",
+        ),
+        (
+            "bind = [0]",
+            "\"bind\" must be a list of TCP ports from 1 to 65535, such as [443], or \"all\"",
+        ),
+        (
+            "bind = [65536]",
+            "\"bind\" must be a list of TCP ports from 1 to 65535, such as [443], or \"all\"",
+        ),
+        (
+            "paths = []",
+            "\"paths\" is not an argument of this block, which may have \"include\", \"exclude\", \
+             \"enabled\", \"read\", \"write\", \"connect\", \"bind\" and \"processes\"",
+        ),
+        ("read = []\n  read = []", "\"read\" is set twice"),
+    ] {
+        let text = format!("provider_sandbox {{\n  {argument}\n}}");
+        let (config, problems) = parse(&text);
+        assert_eq!(config.sandbox, [], "{text}");
+        assert_eq!(problems[0].summary, "Invalid provider_sandbox block");
+        assert!(problems[0].is_error);
+        assert_eq!(problems[0].detail, format!("In rc at 2:3: {cause}."));
+    }
+    problems(
+        "provider_sandbox \"a/b\" {}\nprovider_sandbox = true",
+        expect![[r#"
+            Invalid provider_sandbox block
+              In rc at 1:1: provider_sandbox must be a block without labels.
+            Invalid provider_sandbox block
+              In rc at 2:1: provider_sandbox must be a block without labels.
+        "#]],
+    );
+}
+
 /// The forms that OpenTofu accepts, and plain objects, which it reads as labels and then refuses.
 #[test]
 fn cli_configuration_may_be_json_under_any_name() {
