@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     process::ExitCode,
     sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
@@ -26,10 +27,18 @@ use provider::{
 use values::{Path, Str, Type, Value, json};
 
 fn main() -> ExitCode {
+    // The tests also start it as the launcher of a sandbox.
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let arguments = match plugin::hidden_mode(&arguments) {
+        plugin::HiddenMode::Done(code) => return code,
+        plugin::HiddenMode::Run(arguments) => arguments,
+        plugin::HiddenMode::None => arguments,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let provider = Arc::new(Peer { schemas: Arc::new(schemas()), prefix: OnceLock::new() });
-    let served = match (runtime, std::env::args().nth(1).as_deref()) {
-        (Ok(runtime), Some("--debug")) => {
+    let is_debugged = arguments.get(1).is_some_and(|it| it == "--debug");
+    let served = match (runtime, is_debugged) {
+        (Ok(runtime), true) => {
             runtime.block_on(plugin::serve_debug(provider, "example.com/tests/peer"))
         }
         (Ok(runtime), _) => runtime.block_on(plugin::serve(provider)),

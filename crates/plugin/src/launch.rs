@@ -23,6 +23,7 @@ use crate::{
     logs::{self, Line, Lines, Listener, Tail},
     process::{Guard, PluginProcess, Readers},
     protocol::{self, ProtocolVersion},
+    sandboxed::{Sandbox, Sandboxed},
     sink::{PluginSink, Redact},
     stdio,
     supervision::{self, Processes, Registration},
@@ -44,6 +45,8 @@ pub struct LaunchOptions {
     pub start_timeout: Duration,
     /// The stdin of the plugin.
     pub stdin: PluginStdin,
+    /// The restrictions of the process. `None` if it runs without any.
+    pub sandbox: Option<Sandbox>,
     /// Receives the plugin's log and output.
     pub sink: Arc<dyn PluginSink>,
     /// Redacts every text of the plugin, in events, errors and diagnostics.
@@ -65,6 +68,7 @@ impl LaunchOptions {
             tls: TlsMode::Auto,
             start_timeout: Duration::from_secs(60),
             stdin: PluginStdin::Inherit,
+            sandbox: None,
             sink,
             redact,
         }
@@ -94,6 +98,8 @@ pub enum PluginStdin {
 pub enum LaunchError {
     #[error("failed to start {}: {source}", program.display())]
     Spawn { program: PathBuf, source: io::Error },
+    #[error("its sandbox could not be set up: {0}")]
+    Sandbox(String),
     #[error("timeout while waiting for plugin to start{}", timed_out(*after, stderr))]
     Timeout { after: Duration, stderr: Vec<String> },
     #[error("plugin closed its stdout before it reported its address{}", quoted(stderr))]
@@ -134,7 +140,7 @@ fn quoted(stderr: &[String]) -> String {
 /// # Errors
 /// Returns a [`LaunchError`] that names the step that failed. The process is dead and reaped by then.
 pub async fn launch(
-    command: Command,
+    mut command: Command,
     options: LaunchOptions,
 ) -> Result<PluginProcess, LaunchError> {
     let deadline = Instant::now() + options.start_timeout;
@@ -145,11 +151,17 @@ pub async fn launch(
         ),
         TlsMode::Off => None,
     };
-    let listener = Listener::new(options.name, options.sink, options.redact);
-    let mut started =
-        Started::spawn(command, identity.as_ref(), &options.processes, options.stdin, listener)
-            .await
-            .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
+    let sandboxed = options.sandbox.map(|it| Sandboxed::prepare(it, &mut command)).transpose();
+    let sandboxed = sandboxed.map_err(|error| LaunchError::Sandbox(error.to_string()))?;
+    let surroundings = Surroundings {
+        listener: Listener::new(options.name, options.sink, options.redact),
+        processes: options.processes,
+        stdin: options.stdin,
+        sandboxed,
+    };
+    let mut started = Started::spawn(command, identity.as_ref(), surroundings)
+        .await
+        .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
     match timeout_at(deadline, started.connect(&program, identity)).await {
         Ok(Ok((channel, protocol))) => Ok(started.into_process(channel, protocol)),
         Ok(Err(error)) => Err(started.fail(error).await),
@@ -182,6 +194,14 @@ fn set_environment(
     };
 }
 
+/// The settings of a start other than the command.
+struct Surroundings {
+    listener: Listener,
+    processes: Processes,
+    stdin: PluginStdin,
+    sandboxed: Option<Sandboxed>,
+}
+
 /// A process whose handshake is not finished.
 struct Started {
     guard: Guard,
@@ -195,12 +215,17 @@ impl Started {
     async fn spawn(
         command: Command,
         identity: Option<&Identity>,
-        processes: &Processes,
-        stdin: PluginStdin,
-        listener: Listener,
+        surroundings: Surroundings,
     ) -> io::Result<Self> {
-        let registration = Registration::new(processes, &listener.name, false);
-        let mut command = supervision::through_starter(processes, command);
+        let Surroundings { listener, processes, stdin, sandboxed } = surroundings;
+        let registration = Registration::new(&processes, &listener.name, false);
+        let mut command = match &sandboxed {
+            Some(sandboxed) => {
+                registration.owns(sandboxed.directory());
+                supervision::through_sandbox(sandboxed, &command)
+            }
+            None => supervision::through_starter(&processes, command),
+        };
         set_environment(&mut command, identity, &registration);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(match stdin {
             PluginStdin::Inherit => Stdio::inherit(),
@@ -215,7 +240,7 @@ impl Started {
         let tail = Tail::default();
         let stderr = tokio::spawn(logs::read_stderr(stderr, listener.clone(), tail.clone()));
         Ok(Self {
-            guard: Guard::new(child, registration),
+            guard: Guard::new(child, registration, sandboxed),
             lines: Lines::new(stdout),
             stderr,
             tail,
@@ -272,6 +297,9 @@ impl Started {
         if let Some(source) = supervision::refused(&line.text) {
             return Err(LaunchError::Spawn { program: program.to_owned(), source });
         }
+        if let Some(cause) = supervision::not_sandboxed(&line.text) {
+            return Err(LaunchError::Sandbox(cause.to_owned()));
+        }
         handshake::parse(&line.text).map_err(|error| {
             let source = match error {
                 HandshakeError::Unrecognized(_) => {
@@ -312,13 +340,36 @@ impl Started {
         self.guard.kill_leftovers();
         let _cut_off = timeout(EXIT_GRACE, &mut self.stderr).await;
         self.stderr.abort();
-        match error {
+        self.explained(match error {
             LaunchError::Exited { .. } if !ended_itself => {
                 LaunchError::Silent { stderr: self.tail.take() }
             }
             LaunchError::Exited { .. } => LaunchError::Exited { status, stderr: self.tail.take() },
             LaunchError::Timeout { after, .. } => {
                 LaunchError::Timeout { after, stderr: self.tail.take() }
+            }
+            other => other,
+        })
+    }
+
+    /// Explains the refusals of the sandbox that the last words of a process name.
+    fn explained(&self, error: LaunchError) -> LaunchError {
+        let Some(sandboxed) = self.guard.sandboxed() else { return error };
+        match error {
+            LaunchError::Spawn { program, source }
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                let cause = format!(
+                    "{} cannot be executed in it ({source}): the file, or the interpreter that it \
+                     names, is missing or has no permission",
+                    program.display()
+                );
+                LaunchError::Sandbox(cause)
+            }
+            LaunchError::Exited { status, mut stderr } => {
+                let addition = sandboxed.addition(&stderr.join("\n"));
+                stderr.extend((!addition.is_empty()).then_some(addition));
+                LaunchError::Exited { status, stderr }
             }
             other => other,
         }

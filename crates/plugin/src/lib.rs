@@ -9,6 +9,8 @@
 //! a panic unwinds. [`Processes::kill_all`] covers an exit that runs no destructors, and [`Processes::supervise`]
 //! covers the death of this process by a signal or by lack of memory. If a plugin fails, its children are killed, too.
 //! **Invariant:** a list of [`Processes`] belongs to one session; killing its processes leaves those of others alone.
+//! **Invariant:** a plugin with a [`Sandbox`] runs no instruction of its own before it is restricted. A provider that
+//! another program started ([`GrpcProvider::attach`]) cannot be restricted.
 //! **Invariant:** every wait is bounded, except for the answer to a provider's RPC, which takes as long as the
 //! provider needs.
 //! **Invariant:** every text from a plugin passes the [`Redact`] hook before any other code sees it.
@@ -35,6 +37,7 @@ mod logs;
 mod process;
 mod protocol;
 mod reattach;
+mod sandboxed;
 mod schema_read;
 mod schema_v5;
 mod schema_write;
@@ -53,6 +56,7 @@ pub use crate::{
     process::PluginProcess,
     protocol::ProtocolVersion,
     reattach::{Reattach, ReattachError, parse_reattach},
+    sandboxed::Sandbox,
     server::{ServeError, serve, serve_debug, serve_provisioner},
     sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact},
     supervision::{

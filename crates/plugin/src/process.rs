@@ -23,6 +23,7 @@ use crate::{
     generated::plugin::{Empty, grpc_controller_client::GrpcControllerClient},
     logs::{Listener, Tail},
     protocol::ProtocolVersion,
+    sandboxed::Sandboxed,
     sink::PluginEvent,
     supervision::Registration,
 };
@@ -48,15 +49,21 @@ pub(crate) struct Guard {
     /// True once [`Guard::end`] has finished its work.
     is_over: AtomicBool,
     socket: Option<PathBuf>,
+    /// Removes the temporary directory of the process when it is dropped.
+    sandboxed: Option<Sandboxed>,
 }
 
 impl Guard {
     /// Watches `child`, which must have been created with `kill_on_drop` and the variable of the registration.
-    pub(crate) fn new(child: Child, registration: Registration) -> Self {
+    pub(crate) fn new(
+        child: Child,
+        registration: Registration,
+        sandboxed: Option<Sandboxed>,
+    ) -> Self {
         registration.started(child.id());
         let child = Arc::new(Mutex::new(child));
         registration.holds(&child);
-        Self { child, registration, is_over: AtomicBool::new(false), socket: None }
+        Self { child, registration, is_over: AtomicBool::new(false), socket: None, sandboxed }
     }
 
     /// Records that the process listens. If it listens on a Unix socket, that is removed when the process has
@@ -64,6 +71,10 @@ impl Guard {
     pub(crate) fn listens(&mut self, socket: Option<&Path>) {
         self.registration.connected(socket);
         self.socket = socket.map(Path::to_path_buf);
+    }
+
+    pub(crate) fn sandboxed(&self) -> Option<&Sandboxed> {
+        self.sandboxed.as_ref()
     }
 
     fn id(&self) -> Option<u32> {

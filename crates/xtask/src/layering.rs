@@ -48,8 +48,8 @@ const TABLE: &[Row] = &[
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),
     row("hir", &["addr", "db", "provider", "syntax", "values"], &["parallel"]),
-    // `addr`: a plugin is launched by its version and source address.
-    row("plugin", &["addr", "parallel", "provider", "values"], &[]),
+    // `addr`: a plugin is launched by its version and source address. `sandbox`: its launcher restricts itself.
+    row("plugin", &["addr", "parallel", "provider", "sandbox", "values"], &[]),
     // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated
     // outside it.
     row("project", &["addr", "db", "hir", "parallel", "provider", "syntax", "values"], &[]),

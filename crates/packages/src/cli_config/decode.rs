@@ -5,11 +5,9 @@ use std::path::PathBuf;
 
 use addr::ProviderSource;
 
-use super::expand::expand;
-use super::oci;
 use super::{
     CliConfig, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind, ProviderPattern,
-    Token, expand::expand, sandbox,
+    Token, expand::expand, oci, sandbox,
 };
 use crate::literal::{self, Body, Item, Literal};
 use crate::shown_url::without_secrets;

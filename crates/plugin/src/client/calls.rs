@@ -592,7 +592,11 @@ impl GrpcProvider {
         if let Some(error) = answer.error {
             let argument = error.function_argument.and_then(|it| usize::try_from(it).ok());
             let argument = argument.filter(|it| *it < request.arguments.len());
-            return Err(FunctionFault { argument, message: shortened(self.clean(&error.text)) });
+            let mut message = shortened(self.clean(&error.text));
+            if let Some(sandboxed) = self.sandboxed() {
+                message.push_str(&sandboxed.addition(&message));
+            }
+            return Err(FunctionFault { argument, message });
         }
         let result =
             self.decode_ephemeral("CallFunction", answer.result.as_ref(), &signature.returns);

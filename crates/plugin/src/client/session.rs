@@ -30,6 +30,7 @@ use crate::{
     process::PluginProcess,
     protocol::ProtocolVersion,
     reattach::Reattach,
+    sandboxed::Sandboxed,
     schema_read,
     sink::{PluginEvent, PluginSink, Redact},
     wire::{RpcFailure, WireClient},
@@ -260,7 +261,12 @@ impl GrpcProvider {
         messages: Vec<tfplugin::Diagnostic>,
     ) -> Vec<ProviderDiagnostic> {
         let call = self.wire.call(method);
-        diagnostics::read_all(messages, &*self.listener.redact, &self.listener.name, &call)
+        let mut diagnostics =
+            diagnostics::read_all(messages, &*self.listener.redact, &self.listener.name, &call);
+        if let Some(sandboxed) = self.sandboxed() {
+            sandboxed.explain(&mut diagnostics);
+        }
+        diagnostics
     }
 
     /// Awaits the answer to a call. A call without an answer becomes a diagnostic that gives the reason.
@@ -291,7 +297,15 @@ impl GrpcProvider {
                 ));
             }
         }
+        if let Some(sandboxed) = self.sandboxed() {
+            detail.push_str(&sandboxed.addition(&detail));
+        }
         vec![ProviderDiagnostic::error(summary, detail)]
+    }
+
+    /// The sandbox of the process. `None` if it has none, or was started by another program.
+    pub(super) fn sandboxed(&self) -> Option<&Sandboxed> {
+        self.process.as_ref()?.guard.sandboxed()
     }
 
     fn is_opening(&self) -> bool {

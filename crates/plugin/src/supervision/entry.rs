@@ -9,7 +9,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
-use crate::{leftovers, process::remove_socket};
+use crate::{leftovers, process::remove_socket, sandboxed::remove_directory};
 
 /// A process that is running or about to start.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Entry {
     leads_group: bool,
     pub(super) identity: Option<Identity>,
     pub(super) socket: Option<PathBuf>,
+    /// The directory for the temporary files of the process alone.
+    pub(super) directory: Option<PathBuf>,
 }
 
 /// The identity of a process, which a later process with the same ID does not have.
@@ -54,7 +56,7 @@ impl Identity {
 impl Entry {
     pub(super) fn new(mark: &str, name: &str, leads_group: bool) -> Entry {
         let (mark, name) = (mark.to_owned(), name.to_owned());
-        Entry { mark, name, leads_group, identity: None, socket: None }
+        Entry { mark, name, leads_group, identity: None, socket: None, directory: None }
     }
 
     pub(super) fn started(&mut self, id: Option<u32>) {
@@ -79,6 +81,7 @@ impl Entry {
             "started": identity.map(|it| &it.started),
             "programs": identity.map(|it| &it.programs),
             "socket": self.socket.as_deref().and_then(Path::to_str),
+            "directory": self.directory.as_deref().and_then(Path::to_str),
         });
         format!("{line}\n")
     }
@@ -95,6 +98,7 @@ impl Entry {
             leads_group: line["leads_group"] == true,
             identity: identity.map(|(id, started)| Identity { id, started, programs }),
             socket: text("socket").map(PathBuf::from),
+            directory: text("directory").map(PathBuf::from),
         })
     }
 }
@@ -138,15 +142,18 @@ pub(super) fn kill_recorded(entry: &Entry) -> bool {
     let killed = identity.is_some_and(|it| kill_identified(it, entry.leads_group));
     let killed = killed | leftovers::kill_marked(&[&entry.mark]);
     if killed {
-        remove_socket_of(entry);
+        remove_files_of(entry);
     }
     killed
 }
 
-/// Removes the socket of a killed process.
-pub(super) fn remove_socket_of(entry: &Entry) {
+/// Removes the socket and the temporary directory of a killed process.
+pub(super) fn remove_files_of(entry: &Entry) {
     if let Some(socket) = &entry.socket {
         remove_socket(socket);
+    }
+    if let Some(directory) = &entry.directory {
+        remove_directory(directory);
     }
 }
 
@@ -248,6 +255,7 @@ mod tests {
         let child = sleeper("1.2.3.");
         let mut entry = entry_of(&child, "1.2.3.");
         entry.socket = Some("/tmp/socket".into());
+        entry.directory = Some("/tmp/mayfly-x".into());
         let mut running = BTreeMap::new();
         read_line(&mut running, &entry.line());
         assert_eq!(running.get("1.2.3."), Some(&entry));

@@ -34,7 +34,7 @@ use std::{
 };
 
 pub use self::records::end_left_processes;
-pub(crate) use self::starter::{refused, spawn, through_starter};
+pub(crate) use self::starter::{not_sandboxed, refused, spawn, through_sandbox, through_starter};
 use self::{entry::Entry, records::Record};
 use crate::leftovers::{self, Mark};
 
@@ -42,6 +42,8 @@ use crate::leftovers::{self, Mark};
 const SUPERVISE: &str = "supervise-processes";
 /// The argument that makes this program set the parent-death signal and then run the program that follows.
 const START: &str = "start-process";
+/// The argument that makes this program restrict itself, too. A policy precedes the program.
+const START_SANDBOXED: &str = "start-sandboxed-process";
 
 /// The settings for the supervision of child processes.
 pub struct Supervision {
@@ -68,6 +70,9 @@ pub fn hidden_mode(arguments: &[OsString]) -> HiddenMode {
         [_, mode] if mode == SUPERVISE => HiddenMode::Done(supervisor::run()),
         [this, mode, parent, program, rest @ ..] if mode == START => {
             starter::run(this, parent, program, rest)
+        }
+        [this, mode, parent, rest @ ..] if mode == START_SANDBOXED => {
+            starter::run_sandboxed(this, parent, rest)
         }
         _ => HiddenMode::None,
     }
@@ -233,6 +238,11 @@ impl Registration {
     /// Adds the ID of the started process, which its parent has not reaped yet.
     pub fn started(&self, id: Option<u32>) {
         self.change(|entry| entry.started(id));
+    }
+
+    /// Adds the temporary directory of the process, which is removed if this process is killed.
+    pub(crate) fn owns(&self, directory: &Path) {
+        self.change(|entry| entry.directory = Some(directory.to_owned()));
     }
 
     /// Adds the child of this entry, so that [`Processes::kill_all`] can kill it before its parent reaps it.

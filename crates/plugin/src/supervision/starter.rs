@@ -3,20 +3,27 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt,
     io::{self, Write},
     os::unix::process::CommandExt,
+    path::Path,
     process::{Command, ExitCode},
     sync::{LazyLock, mpsc},
     time::{Duration, Instant},
 };
 
 use nix::sys::signal::{SigSet, Signal};
+use sandbox::{Policy, Start};
 use tokio::{process::Child, runtime::Handle, sync::oneshot};
 
-use super::{HiddenMode, Processes, START};
+use super::{HiddenMode, Processes, START, START_SANDBOXED};
+use crate::sandboxed::Sandboxed;
 
 /// The prefix of the line on stdout that reports that a program could not be started. The error number follows.
 const REFUSED: &str = "mayfly-cannot-start ";
+
+/// The prefix of the line on stdout that reports that this process could not restrict itself. The reason follows.
+const UNRESTRICTED: &str = "mayfly-cannot-restrict ";
 
 /// The time after which a program that is still open for writing is an error.
 const LONGEST_BUSY: Duration = Duration::from_secs(2);
@@ -64,8 +71,21 @@ pub(crate) fn through_starter(processes: &Processes, command: Command) -> Comman
         return command;
     };
     let mut through = Command::new(this);
-    through.arg(START).arg(std::process::id().to_string()).arg(command.get_program());
-    through.args(command.get_args());
+    through.arg(START).arg(std::process::id().to_string());
+    wrap(through, &command)
+}
+
+/// Wraps `command` so that it restricts itself before it starts, in addition to [`through_starter`].
+pub(crate) fn through_sandbox(sandboxed: &Sandboxed, command: &Command) -> Command {
+    let mut through = Command::new(sandboxed.launcher());
+    through.arg(START_SANDBOXED).arg(std::process::id().to_string());
+    through.args(sandboxed.policy().to_arguments());
+    wrap(through, command)
+}
+
+/// Appends a command to the launcher that starts it, and moves its environment and directory there.
+fn wrap(mut through: Command, command: &Command) -> Command {
+    through.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => through.env(name, value),
@@ -82,6 +102,30 @@ pub(crate) fn through_starter(processes: &Processes, command: Command) -> Comman
 pub(crate) fn refused(line: &str) -> Option<io::Error> {
     let number = line.strip_prefix(REFUSED)?.trim().parse().ok()?;
     Some(io::Error::from_raw_os_error(number))
+}
+
+/// Returns the reason why a process could not restrict itself, if the first line of its output reports one.
+pub(crate) fn not_sandboxed(line: &str) -> Option<&str> {
+    line.strip_prefix(UNRESTRICTED).map(str::trim)
+}
+
+/// Restricts this process, and then does the same as [`run`]. Without the restriction, nothing is started.
+pub(super) fn run_sandboxed(this: &OsStr, parent: &OsStr, arguments: &[OsString]) -> HiddenMode {
+    let unrestricted = |cause: &dyn fmt::Display| {
+        let _told = writeln!(io::stdout(), "{UNRESTRICTED}{cause}");
+        HiddenMode::Done(ExitCode::from(127))
+    };
+    let Some((policy, [program, rest @ ..])) = Policy::from_arguments(arguments) else {
+        return unrestricted(&"the policy cannot be understood");
+    };
+    let start = match program == this {
+        true => Start::InProcess,
+        false => Start::Program(Path::new(program)),
+    };
+    match sandbox::restrict(&policy, start) {
+        Ok(()) => run(this, parent, program, rest),
+        Err(error) => unrestricted(&error),
+    }
 }
 
 /// Sets the parent-death signal and then runs `program`. If that is this program, returns the arguments to

@@ -36,7 +36,7 @@ pub(super) fn run() -> ExitCode {
         std::thread::sleep(pause);
         entry::kill(&running);
     }
-    running.iter().for_each(entry::remove_socket_of);
+    running.iter().for_each(entry::remove_files_of);
     ExitCode::SUCCESS
 }
 

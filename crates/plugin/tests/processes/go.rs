@@ -17,7 +17,7 @@ use values::{Number, Str, Type, Value};
 
 use crate::support::{Heard, end, start, texts};
 
-fn go_peer() -> Command {
+pub(crate) fn go_peer() -> Command {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     Command::new(root.join("tests/peers/go-provider/bin/terraform-provider-gopeer"))
 }

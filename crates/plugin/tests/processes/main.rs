@@ -6,5 +6,6 @@
 mod go;
 mod misbehaving;
 mod peer;
+mod sandboxed;
 mod support;
 mod terraform;
