@@ -28,6 +28,7 @@ use values::{Str, Value};
 use crate::{
     child_environment::ChildEnvironment,
     provisioner_plugins,
+    sandboxes::{self, ProviderSandboxes},
     schema_cache::{Fingerprint, SchemaCache},
     session::{Failure, LockSource, LockedVersions, Session},
     view::{Run, RunView},
@@ -54,6 +55,7 @@ pub struct ProviderExecutables {
     is_outdated: AtomicBool,
     /// The executables of the provisioner plugins, by the name of the provisioner.
     provisioners: BTreeMap<String, PathBuf>,
+    sandboxes: ProviderSandboxes,
 }
 
 /// The schemas of a provider, and the fingerprint of the executable that they come from.
@@ -106,6 +108,9 @@ impl ProviderExecutables {
             Some(_) => TlsMode::Off,
             None => TlsMode::Auto,
         };
+        let sandboxes = ProviderSandboxes::new(session, config);
+        sandboxes.log(session, &located);
+        sandboxes.log_reattached(session, reattached.keys());
         Ok(ProviderExecutables {
             located,
             reattached,
@@ -117,6 +122,7 @@ impl ProviderExecutables {
             started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
             provisioners: provisioner_plugins::find(session)?,
+            sandboxes,
         })
     }
 
@@ -133,6 +139,7 @@ impl ProviderExecutables {
             started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
             provisioners: BTreeMap::new(),
+            sandboxes: ProviderSandboxes::default(),
         }
     }
 
@@ -364,17 +371,18 @@ impl ProviderExecutables {
                 .map(|it| Arc::new(it) as Arc<dyn Provider>)
                 .map_err(|error| start_error(source, &error.to_string()));
         }
-        let (executable, arguments): (&PathBuf, &[String]) = match self.located.get(source) {
-            Some(Located::Builtin) => {
+        let located = self
+            .located
+            .get(source)
+            .ok_or_else(|| start_error(source, "it was not found among the installed providers"))?;
+        let (executable, arguments): (&PathBuf, &[String]) = match located {
+            Located::Builtin => {
                 return engine::builtin_provider(source)
                     .ok_or_else(|| start_error(source, "there is no such built-in provider"));
             }
-            Some(Located::Bundled { executable, arguments, .. }) => (executable, arguments),
-            Some(Located::Installed { executable, .. } | Located::Overridden { executable }) => {
+            Located::Bundled { executable, arguments, .. } => (executable, arguments),
+            Located::Installed { executable, .. } | Located::Overridden { executable } => {
                 (executable, &[])
-            }
-            None => {
-                return Err(start_error(source, "it was not found among the installed providers"));
             }
         };
         let mut command = Command::new(executable);
@@ -383,11 +391,12 @@ impl ProviderExecutables {
         let mut options =
             LaunchOptions::new(source.for_display(), self.processes.clone(), sink, redact);
         options.tls = self.tls;
+        options.sandbox = self.sandboxes.enter(source, located, &mut command);
         let plugin = PluginName::Provider(source.clone());
         let before = self.runs(&plugin).and_then(|it| self.cache.fingerprint(it));
         let process = plugin::launch(command, options).await.map_err(|error| {
-            let text = redactor.redact(&error.to_string());
-            start_error(source, &text)
+            let text = sandboxes::start_error(source, &error);
+            start_error(source, &redactor.redact(&text))
         })?;
         if self.is_replaced(source) {
             self.forget(source);
@@ -511,7 +520,12 @@ impl ProviderFactory for Factory {
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
         let source = source.clone();
         let sink = self.relay(PluginName::Provider(source.clone()));
-        Box::pin(async move { self.executables.start(&source, &self.redactor, sink).await })
+        Box::pin(async move {
+            if let Some(located) = self.executables.located.get(&source) {
+                self.executables.sandboxes.make_temporary(&source, located);
+            }
+            self.executables.start(&source, &self.redactor, sink).await
+        })
     }
 
     fn start_provisioner(

@@ -76,7 +76,7 @@ pub struct Session {
     /// The directory for relative paths. Empty for the working directory of the process.
     base: PathBuf,
     /// The executable that serves the bundled providers, or the reason why it is unknown.
-    executable: Result<PathBuf, String>,
+    pub(crate) executable: Result<PathBuf, String>,
     arguments: ReadArguments,
     strict_secrets: bool,
     cli_config: OnceLock<CliConfig>,

@@ -159,6 +159,8 @@ impl TempFiles {
     /// Ends the use of the directory: removes it after a success. After a failure, keeps it and returns a warning
     /// with its path.
     pub fn end(&self, has_failed: bool) -> Option<Diagnostic> {
+        // A provider in a sandbox may have needed it, although no file was written.
+        let _ = fs::remove_dir(self.root.all_plans());
         match self.is_kept || !self.path().exists() {
             true => None,
             false if has_failed => Some(self.left("so that you can look at them")),

@@ -24,6 +24,6 @@ pub mod restful;
 pub mod sdk;
 
 pub use bundle::{
-    Bundled, ServeError, bundled, serve_archive, serve_local, serve_playground,
+    Bundled, ServeError, Surroundings, bundled, serve_archive, serve_local, serve_playground,
     serve_playground_for_debugging, serve_restful,
 };

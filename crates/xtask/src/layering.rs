@@ -64,7 +64,8 @@ const TABLE: &[Row] = &[
     // of other processes. `db`: files are opened without waiting for pipes.
     row("remote", &["db", "engine", "plugin", "provider"], &[]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
-    row("providers", &["addr", "http_client", "plugin", "provider", "values"], &[]),
+    // `sandbox`: each bundled provider says what it needs to do.
+    row("providers", &["addr", "http_client", "plugin", "provider", "sandbox", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
     row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
@@ -73,9 +74,11 @@ const TABLE: &[Row] = &[
     // `provider`: schemas are passed on to the database.
     row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
-    // among the sources. No `render` and no `clap`: an operation has no terminal.
+    // among the sources. `sandbox`: an operation chooses the policy of each provider. No `render` and no `clap`: an
+    // operation has no terminal.
     row("operations", &["addr", "backend", "causes", "db", "durability", "engine", "hir", "http_client", "packages", "parallel",
-                        "plugin", "project", "provider", "providers", "remote", "state", "syntax", "values"], &[]),
+                        "plugin", "project", "provider", "providers", "remote", "sandbox", "state", "syntax",
+                        "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
     // tests/differential: runs the executable and another one, and compares their output.
@@ -87,7 +90,7 @@ const TABLE: &[Row] = &[
     row("cli", &["addr", "backend", "causes", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
                  "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
                  "values"],
-        &["differential", "editor", "provider", "torture"]),
+        &["differential", "editor", "provider", "sandbox", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
                      "providers", "state", "syntax", "values"], &[]),

@@ -101,6 +101,16 @@ fn assert_none_is_left(bench: &Bench, when: &str) {
     }
 }
 
+/// Waits until the supervisor has removed the temporary directories of the killed providers.
+fn assert_no_temporary_files(bench: &Bench) {
+    let end = Instant::now() + BOUND;
+    let temporary = bench.root().join("tmp");
+    while fs::read_dir(&temporary).expect("is there").next().is_some() {
+        assert!(Instant::now() < end, "a temporary file is left in {}", temporary.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn kill(id: u32, signal: Signal) {
     if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
         let _ = rustix::process::kill_process(id, signal);
@@ -143,6 +153,7 @@ fn providers_end_with_a_killed_command() {
             let ended = run.end();
             assert_eq!(ended.code, -signal.as_raw(), "{}", ended.printed());
             assert_none_is_left(&bench, &format!("after {signal:?} in {call}"));
+            assert_no_temporary_files(&bench);
         }
     }
 }

@@ -59,6 +59,7 @@ mod reference;
 mod registry;
 mod requirements;
 mod restful;
+mod sandbox;
 mod saved_plans;
 mod script_provider;
 mod search;

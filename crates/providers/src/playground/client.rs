@@ -23,7 +23,7 @@ use super::{
 use crate::sdk::{Diagnostic, StepResult};
 
 /// The environment variable with the directory of the store.
-const STORE_VARIABLE: &str = "PLAYGROUND_STORE";
+pub(crate) const STORE_VARIABLE: &str = "PLAYGROUND_STORE";
 /// The default directory of the store.
 const STORE_DEFAULT: &str = ".playground";
 /// The timeout for an answer through a tunnel.

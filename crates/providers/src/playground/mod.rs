@@ -32,6 +32,7 @@ use crate::sdk::{
     Server, schema::Schema,
 };
 use client::Client;
+pub(crate) use client::STORE_VARIABLE;
 pub use gate::Gate;
 
 /// The provider's source address.

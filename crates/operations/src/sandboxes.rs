@@ -1,0 +1,352 @@
+//! The sandboxes of providers: which provider has one, and which permissions it gives.
+//!
+//! ```text
+//!   bundled provider ──► its own grants ──┐
+//!   provider_sandbox blocks ──► grants ───┼─► Policy
+//!   working directory, modules, path.temp ┘
+//! ```
+//!
+//! A bundled provider has a sandbox unless a block disables it, and every other provider has one if a block applies to
+//! it. The policy is *required* if a block asks for it: without it, the provider does not start.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use addr::ProviderSource;
+use engine::LogLevel;
+use packages::{CliConfig, Located, SandboxRule};
+use plugin::{LaunchError, Sandbox};
+use providers::Surroundings;
+use sandbox::{Confinement, Grants, Policy};
+
+use crate::session::Session;
+
+/// The directory below the data directory with a cache for each provider in a sandbox.
+const CACHES: &str = "provider-caches";
+/// The variable with the directory of the user's caches.
+const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
+/// The variables with certificates that a provider trusts. The second one has several directories.
+const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// The sandboxes of the providers of one run.
+#[derive(Default)]
+pub(crate) struct ProviderSandboxes {
+    rules: Vec<SandboxRule>,
+    /// The grants of the bundled providers.
+    bundled: BTreeMap<ProviderSource, Grants>,
+    launcher: PathBuf,
+    working_directory: PathBuf,
+    /// The directories of the configuration, which every provider may read.
+    configuration: Vec<PathBuf>,
+    certificates: Vec<PathBuf>,
+    data_dir: PathBuf,
+}
+
+impl ProviderSandboxes {
+    /// Reads the settings of a run.
+    pub(crate) fn new(session: &Session, config: &CliConfig) -> ProviderSandboxes {
+        let working_directory = session.system.base_directory();
+        let configuration = configuration(session, &working_directory);
+        let variable = |name: &str| session.system.variable(name);
+        let surroundings = Surroundings {
+            working_directory: &working_directory,
+            configuration: &configuration,
+            variable: &variable,
+        };
+        let bundled = providers::bundled().into_iter();
+        let bundled = bundled.map(|it| (it.source, (it.grants)(&surroundings))).collect();
+        let certificates = CERTIFICATES.iter().filter_map(|it| variable(it));
+        let certificates = certificates.flat_map(|it| absolute(&working_directory, it.split(':')));
+        ProviderSandboxes {
+            rules: config.sandbox.clone(),
+            bundled,
+            // Without it, no bundled provider is located, and no other one with a sandbox starts.
+            launcher: session.executable.clone().unwrap_or_default(),
+            certificates: certificates.collect(),
+            data_dir: working_directory.join(session.data_dir()),
+            working_directory,
+            configuration,
+        }
+    }
+
+    /// Logs which providers have a sandbox, and the features that this system lacks for one that is not required.
+    pub(crate) fn log(&self, session: &Session, located: &BTreeMap<ProviderSource, Located>) {
+        for (source, located) in located {
+            let Some(policy) = self.policy(source, located) else { continue };
+            let name = source.for_display();
+            match sandbox::missing(&policy).filter(|_| !policy.is_required) {
+                Some(missing) => {
+                    let text = format!("{name}: its sandbox is incomplete: {missing}");
+                    session.view.log(LogLevel::Warn, "sandbox", &text);
+                }
+                None => session.view.log(
+                    LogLevel::Debug,
+                    "sandbox",
+                    &format!("{name}: runs in a sandbox"),
+                ),
+            }
+        }
+    }
+
+    /// Logs that a block applies to providers that another program has started.
+    pub(crate) fn log_reattached<'s>(
+        &self,
+        session: &Session,
+        reattached: impl Iterator<Item = &'s ProviderSource>,
+    ) {
+        for source in reattached.filter(|it| self.is_enabled_by_rule(it) == Some(true)) {
+            let text = format!(
+                "{}: has no sandbox, because another program started it (TF_REATTACH_PROVIDERS)",
+                source.for_display()
+            );
+            session.view.log(LogLevel::Warn, "sandbox", &text);
+        }
+    }
+
+    /// Returns the sandbox of a provider, and gives its process a cache of its own. `None` if it runs without one.
+    pub(crate) fn enter(
+        &self,
+        source: &ProviderSource,
+        located: &Located,
+        command: &mut Command,
+    ) -> Option<Sandbox> {
+        let mut policy = self.policy(source, located)?;
+        if let Some(cache) = self.cache(source, located) {
+            command.env(CACHE_VARIABLE, &cache);
+            policy.grants.write.push(cache);
+        }
+        let confinement = Confinement {
+            provider: source.for_display(),
+            policy,
+            directory: self.working_directory.clone(),
+        };
+        Some(Sandbox { launcher: self.launcher.clone(), confinement })
+    }
+
+    /// Creates the directory of `path.temp` before a provider starts that may write there: a process cannot be granted
+    /// a directory that does not exist yet. It is removed at the end of the run if it is empty.
+    pub(crate) fn make_temporary(&self, source: &ProviderSource, located: &Located) {
+        let temporary = self.temporary();
+        let is_granted = |it: &Policy| {
+            let others = it.grants.write.iter().filter(|it| **it != temporary);
+            others.into_iter().any(|it| temporary.starts_with(it))
+        };
+        let policy = self.policy(source, located);
+        if policy.is_some_and(|it| it.grants.write.contains(&temporary) && !is_granted(&it)) {
+            // If it cannot be created, neither can a temporary file, which is reported.
+            let _refused = fs::create_dir_all(temporary);
+        }
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.data_dir.join("tmp")
+    }
+
+    /// Creates the directory for the caches of a provider. `None` for a bundled one, which has no cache.
+    fn cache(&self, source: &ProviderSource, located: &Located) -> Option<PathBuf> {
+        if matches!(located, Located::Bundled { .. }) {
+            return None;
+        }
+        let path = self.data_dir.join(CACHES).join(source.to_string());
+        fs::create_dir_all(&path).ok().map(|()| path)
+    }
+
+    /// Returns whether the blocks give a provider a sandbox. `None` if no block applies to it.
+    fn is_enabled_by_rule(&self, source: &ProviderSource) -> Option<bool> {
+        let mut rules = self.rules.iter().filter(|it| it.applies_to(source)).peekable();
+        rules.peek()?;
+        Some(rules.find_map(|it| it.is_enabled).unwrap_or(true))
+    }
+
+    fn policy(&self, source: &ProviderSource, located: &Located) -> Option<Policy> {
+        let bundled = match located {
+            Located::Builtin => return None,
+            Located::Bundled { .. } => self.bundled.get(source),
+            Located::Installed { .. } | Located::Overridden { .. } => None,
+        };
+        let by_rule = self.is_enabled_by_rule(source);
+        if !by_rule.unwrap_or(bundled.is_some()) {
+            return None;
+        }
+        let mut grants = bundled.cloned().unwrap_or_default();
+        let is_writer = bundled.is_none() || !grants.write.is_empty();
+        self.add_rules(source, &mut grants);
+        grants.read.extend_from_slice(&self.configuration);
+        grants.read.extend_from_slice(&self.certificates);
+        if let Located::Installed { executable, .. } | Located::Overridden { executable } = located
+        {
+            let package = executable.parent().map(|it| self.working_directory.join(it));
+            grants.read.extend(package);
+        }
+        if is_writer {
+            grants.write.push(self.temporary());
+        }
+        Some(Policy { grants, is_required: by_rule.is_some() })
+    }
+
+    /// Adds the grants of the blocks. Ports in a block replace those of a bundled provider, so that a block can narrow
+    /// them; those of several blocks are added.
+    fn add_rules(&self, source: &ProviderSource, grants: &mut Grants) {
+        let rules: Vec<_> = self.rules.iter().filter(|it| it.applies_to(source)).collect();
+        let at = |path: &PathBuf| self.working_directory.join(path);
+        for rule in &rules {
+            grants.read.extend(rule.read.iter().map(at));
+            grants.write.extend(rule.write.iter().map(at));
+            grants.processes |= rule.processes == Some(true);
+        }
+        let connect = rules.iter().filter_map(|it| it.connect.clone());
+        let bind = rules.iter().filter_map(|it| it.bind.clone());
+        let sum = |mut a: sandbox::Ports, b: sandbox::Ports| {
+            a.extend(&b);
+            a
+        };
+        grants.connect = connect.reduce(sum).unwrap_or_else(|| grants.connect.clone());
+        grants.bind = bind.reduce(sum).unwrap_or_else(|| grants.bind.clone());
+    }
+}
+
+/// The text of an error at the start of a provider, with a way out if its sandbox is the cause.
+pub(crate) fn start_error(source: &ProviderSource, error: &LaunchError) -> String {
+    match error {
+        LaunchError::Sandbox(_) => format!(
+            "{error}.\n\nA provider_sandbox block of the CLI configuration may run it without one:\n\n  \
+             provider_sandbox {{\n    include = [\"{}\"]\n    enabled = false\n  }}\n\nThe first block \
+             that applies to a provider and sets \"enabled\" decides.",
+            source.for_display()
+        ),
+        error => error.to_string(),
+    }
+}
+
+/// The directories of the configuration: the working directory, that in which the command was called, and those of
+/// local and installed modules.
+fn configuration(session: &Session, working_directory: &Path) -> Vec<PathBuf> {
+    let mut directories = vec![working_directory.to_owned()];
+    let called_in = session.system.current_directory();
+    // A manifest that cannot be read is reported when the modules are loaded.
+    let manifest = session.read_manifest().unwrap_or_default();
+    let modules = manifest.modules.values().filter(|it| !it.dir.is_empty());
+    let modules = modules.map(|it| working_directory.join(&it.dir));
+    for directory in [called_in].into_iter().chain(modules) {
+        if !directories.iter().any(|it| directory.starts_with(it) && !has_parents(&directory)) {
+            directories.push(directory);
+        }
+    }
+    directories
+}
+
+fn has_parents(path: &Path) -> bool {
+    path.components().any(|it| it == std::path::Component::ParentDir)
+}
+
+fn absolute<'t>(directory: &Path, paths: impl Iterator<Item = &'t str>) -> Vec<PathBuf> {
+    paths.filter(|it| !it.is_empty()).map(|it| directory.join(it)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sandbox::Ports;
+
+    use super::*;
+
+    fn sandboxes(config: &str) -> ProviderSandboxes {
+        let (config, problems) = CliConfig::parse(config, "rc", &|_| None);
+        assert_eq!(problems, []);
+        let builtin =
+            Grants { write: vec!["/project".into()], connect: Ports::All, ..Grants::default() };
+        ProviderSandboxes {
+            rules: config.sandbox,
+            bundled: [(source("mayfly/local"), builtin)].into(),
+            launcher: "/bin/mayfly".into(),
+            working_directory: "/project".into(),
+            configuration: vec!["/project".into(), "/modules".into()],
+            certificates: Vec::new(),
+            data_dir: "/data".into(),
+        }
+    }
+
+    fn source(text: &str) -> ProviderSource {
+        ProviderSource::parse(text).expect("an address")
+    }
+
+    /// Returns the policy of a bundled provider and of an overridden one, as arguments.
+    fn policies(config: &str) -> [Option<String>; 2] {
+        let sandboxes = sandboxes(config);
+        let bundled = Located::Bundled {
+            version: addr::Version::parse("1.0.0").expect("a version"),
+            executable: "/bin/mayfly".into(),
+            arguments: Vec::new(),
+        };
+        let other = Located::Overridden { executable: "bin/provider".into() };
+        [("mayfly/local", &bundled), ("hashicorp/aws", &other)].map(|(name, located)| {
+            let policy = sandboxes.policy(&source(name), located)?;
+            let arguments = policy.to_arguments();
+            Some(arguments.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().join(" "))
+        })
+    }
+
+    #[test]
+    fn only_bundled_providers_have_a_sandbox_by_default() {
+        let bundled =
+            "read=/project read=/modules write=/project write=/data/tmp connect=all bind=none --";
+        assert_eq!(policies(""), [Some(bundled.to_owned()), None]);
+        let off = "provider_sandbox { enabled = false }";
+        assert_eq!(policies(off), [None, None]);
+    }
+
+    #[test]
+    fn blocks_add_paths_and_replace_ports_of_bundled_providers() {
+        let config = r#"
+            provider_sandbox {
+              include = ["hashicorp/*", "mayfly/local"]
+              read    = ["/keys/.aws", "data"]
+              connect = [443]
+            }
+            provider_sandbox {
+              write     = ["/out"]
+              connect   = [80]
+              processes = true
+            }"#;
+        let [bundled, other] = policies(config);
+        assert_eq!(
+            bundled.as_deref(),
+            Some(
+                "read=/keys/.aws read=/project/data read=/project read=/modules write=/project write=/out \
+                 write=/data/tmp connect=80,443 bind=none processes required --"
+            )
+        );
+        assert_eq!(
+            other.as_deref(),
+            Some(
+                "read=/keys/.aws read=/project/data read=/project read=/modules read=/project/bin \
+                 write=/out write=/data/tmp connect=80,443 bind=none processes required --"
+            )
+        );
+    }
+
+    #[test]
+    fn first_block_that_says_so_decides_whether_there_is_a_sandbox() {
+        let config = "provider_sandbox {}\nprovider_sandbox {\n include = [\"hashicorp/aws\"]\n \
+                      enabled = false\n}\nprovider_sandbox { enabled = true }";
+        let [bundled, other] = policies(config);
+        assert!(bundled.is_some_and(|it| it.ends_with("required --")));
+        assert_eq!(other, None);
+        assert_eq!(sandboxes(config).is_enabled_by_rule(&source("a/b")), Some(true));
+        assert_eq!(sandboxes("").is_enabled_by_rule(&source("a/b")), None);
+    }
+
+    #[test]
+    fn sandbox_that_cannot_be_set_up_has_a_way_out() {
+        let error = LaunchError::Sandbox("it needs a newer kernel".to_owned());
+        let text = start_error(&source("example.com/a/b"), &error);
+        assert!(text.starts_with("its sandbox could not be set up: it needs a newer kernel.\n"));
+        assert!(
+            text.contains("    include = [\"example.com/a/b\"]\n    enabled = false\n"),
+            "{text}"
+        );
+    }
+}
