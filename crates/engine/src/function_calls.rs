@@ -226,12 +226,13 @@ impl FunctionAnswers {
     /// Caches the result of a call.
     pub(crate) fn settle(&self, call: &FunctionCall, answer: Result<Value, FunctionFault>) {
         let answer = answer.map_or_else(Answer::Fault, Answer::Value);
-        self.answers.borrow_mut().insert(call.key(), answer);
+        // Two evaluations may have asked at once, and one may have used the first answer.
+        self.answers.borrow_mut().entry(call.key()).or_insert(answer);
     }
 
     /// Records that the provider of a call cannot be started. The caller has reported it.
     pub(crate) fn give_up(&self, call: &FunctionCall) {
-        self.answers.borrow_mut().insert(call.key(), Answer::None);
+        self.answers.borrow_mut().entry(call.key()).or_insert(Answer::None);
     }
 }
 
