@@ -99,6 +99,10 @@ pub struct Request {
     pub body: Bytes,
     /// The largest accepted body of the answer, in bytes.
     pub max_bytes: u64,
+    /// The number of retries after the first attempt. `None` for that of the client.
+    pub retries: Option<u32>,
+    /// The longest wait for the head of an answer. `None` for that of the client.
+    pub answer_timeout: Option<Duration>,
     /// The part of the resource that a download still lacks.
     pub(crate) rest: Option<RangeRequest>,
 }
@@ -120,6 +124,8 @@ impl Request {
             credentials: None,
             body: Bytes::new(),
             max_bytes,
+            retries: None,
+            answer_timeout: None,
             rest: None,
         }
     }
@@ -213,7 +219,7 @@ impl Client {
                 Err(error) if error.kind.is_transient() => None,
                 _ => return outcome,
             };
-            let pause = self.settings.retries.pause(retries, wish);
+            let pause = self.retries(request).pause(retries, wish);
             let Some(pause) = pause.filter(|_| request.method.is_idempotent()) else {
                 return outcome;
             };
@@ -223,8 +229,10 @@ impl Client {
         }
     }
 
-    pub(crate) fn retries(&self) -> &Retries {
-        &self.settings.retries
+    /// The policy for retries of a request.
+    pub(crate) fn retries(&self, request: &Request) -> Retries {
+        let usual = self.settings.retries;
+        Retries { most: request.retries.unwrap_or(usual.most), ..usual }
     }
 
     /// Sends a request once, and follows redirects.
@@ -258,7 +266,7 @@ impl Client {
         *message.method_mut() = request.method.clone();
         *message.uri_mut() = request.url.uri().clone();
         *message.headers_mut() = self.headers(request);
-        let limit = self.settings.timeouts.answer;
+        let limit = request.answer_timeout.unwrap_or(self.settings.timeouts.answer);
         match timeout(limit, self.pool.request(message)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(error_kind(&error)),

@@ -54,7 +54,7 @@ impl Client {
             if part.received > before {
                 retries = 0;
             }
-            match self.pause_after(&error, retries).filter(|_| attempt < MAX_ATTEMPTS) {
+            match self.pause_after(request, &error, retries).filter(|_| attempt < MAX_ATTEMPTS) {
                 Some(pause) => sleep(pause).await,
                 None => return Err(error),
             }
@@ -63,12 +63,12 @@ impl Client {
         Ok(())
     }
 
-    fn pause_after(&self, error: &Error, retries: u32) -> Option<Duration> {
+    fn pause_after(&self, request: &Request, error: &Error, retries: u32) -> Option<Duration> {
         let wish = match &error.kind {
             ErrorKind::Status { retry_after, .. } => *retry_after,
             _ => None,
         };
-        self.retries().pause(retries, wish).filter(|_| error.kind.is_transient())
+        self.retries(request).pause(retries, wish).filter(|_| error.kind.is_transient())
     }
 
     async fn attempt(

@@ -38,6 +38,11 @@ pub struct CliConfig {
     pub credentials_helper: Option<CredentialsHelper>,
     /// The services of hosts that are not asked for them, by host.
     pub services: ConfiguredServices,
+    /// The requests for documents of registries.
+    pub registry_protocols: RegistryProtocols,
+    /// The number of retries of a download without `download_retry_count` (`TF_PROVIDER_DOWNLOAD_RETRY`). `None` for
+    /// the usual number.
+    pub download_retries: Option<u32>,
     /// The credentials for OCI repositories.
     pub oci_credentials: Vec<RepositoryCredentials>,
     /// The settings for other OCI repositories. `None` for the usual ones.
@@ -65,6 +70,17 @@ pub struct InstallationMethod {
     pub include: Vec<ProviderPattern>,
     /// The providers that the method does not apply to.
     pub exclude: Vec<ProviderPattern>,
+    /// The number of retries of a download (`download_retry_count`). `None` for the usual number.
+    pub download_retries: Option<u32>,
+}
+
+/// The `registry_protocols` block: the requests for documents of registries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegistryProtocols {
+    /// The number of retries. `None` for the usual number.
+    pub retries: Option<u32>,
+    /// The longest wait for an answer, in seconds. `None` for the usual one.
+    pub timeout_seconds: Option<u32>,
 }
 
 /// The source of an installation method.
@@ -171,6 +187,14 @@ impl CliConfig {
         }
         let may_break = set("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
         self.cache_may_break_locks |= may_break.is_some_and(|it| it != "0");
+        // OpenTofu ignores what is no number, too.
+        let number = |name: &str| set(name)?.parse::<u32>().ok();
+        let positive = |name: &str| number(name).filter(|it| *it > 0);
+        self.download_retries = number("TF_PROVIDER_DOWNLOAD_RETRY");
+        let protocols = &mut self.registry_protocols;
+        protocols.retries = positive("TF_REGISTRY_DISCOVERY_RETRY").or(protocols.retries);
+        protocols.timeout_seconds =
+            positive("TF_REGISTRY_CLIENT_TIMEOUT").or(protocols.timeout_seconds);
     }
 
     /// Merges the settings of a later file. The first file with a cache wins, and the last one with a token for a
@@ -182,6 +206,10 @@ impl CliConfig {
         self.sandbox.extend(other.sandbox);
         self.credentials.extend(other.credentials);
         self.services.extend(other.services);
+        let RegistryProtocols { retries, timeout_seconds } = other.registry_protocols;
+        let protocols = &mut self.registry_protocols;
+        protocols.retries = retries.or(protocols.retries);
+        protocols.timeout_seconds = timeout_seconds.or(protocols.timeout_seconds);
         self.oci_credentials.extend(other.oci_credentials);
         self.oci_defaults = other.oci_defaults.or(self.oci_defaults.take());
         if other.credentials_helper.is_some() {

@@ -9,10 +9,14 @@ use std::path::{Path, PathBuf};
 
 use base16ct::lower::encode_string;
 use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
 use crate::blocking::blocking;
+
+/// The largest accepted number of entries of a package.
+const MAX_ENTRIES: usize = 100_000;
 
 /// A hash with its scheme as in the lock file: `h1:…`, `zh:…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,6 +53,19 @@ impl Hash {
     /// The scheme and the value.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns true if this version computes hashes of this form: `h1:` with 32 bytes in base64, or `zh:` with 64
+    /// hexadecimal digits. Others are not locked.
+    pub(crate) fn is_usable(&self) -> bool {
+        match self.0.split_once(':') {
+            Some(("h1", value)) => STANDARD.decode(value).is_ok_and(|it| it.len() == 32),
+            Some(("zh", value)) => {
+                let is_digit = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
+                value.len() == 64 && value.bytes().all(is_digit)
+            }
+            _ => false,
+        }
     }
 
     /// The part before the colon.
@@ -114,12 +131,19 @@ fn directory_h1(root: &Path) -> Result<Hash, HashError> {
 /// Blocking version of [`hash_of_zip_contents`].
 fn zip_h1(path: &Path) -> Result<Hash, HashError> {
     let hash = || -> io::Result<Hash> {
-        let mut zip = ZipArchive::new(io::BufReader::new(File::open(path)?))?;
+        let mut zip = open_zip(path)?;
+        let mut left = largest_unpacked(std::fs::metadata(path)?.len());
         let mut hashes = BTreeMap::new();
         for index in 0..zip.len() {
             let entry = zip.by_index(index)?;
             let name = entry.name()?.into_owned();
-            hashes.insert(name, sha256_of(entry)?);
+            let mut content = entry.take(left);
+            hashes.insert(name, sha256_of(&mut content)?);
+            left = content.limit();
+            if left == 0 {
+                let why = "it unpacks to more than a package of its size can be";
+                return Err(io::Error::other(why));
+            }
         }
         summary(hashes)
     };
@@ -184,7 +208,7 @@ fn summary(hashes: BTreeMap<String, String>) -> io::Result<Hash> {
 
 /// Computes the `h1:` hash of a sorted list of file digests and names, one per line.
 pub(crate) fn hash_of_list(list: &str) -> Hash {
-    let value = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(list));
+    let value = STANDARD.encode(Sha256::digest(list));
     Hash(format!("h1:{value}"))
 }
 
@@ -211,7 +235,17 @@ pub(crate) fn fault(path: &Path, cause: impl ToString) -> HashError {
 
 /// Opens the archive at a path for installation.
 pub(crate) fn open_zip(path: &Path) -> io::Result<ZipArchive<impl Read + Seek>> {
-    Ok(ZipArchive::new(io::BufReader::new(File::open(path)?))?)
+    let zip = ZipArchive::new(io::BufReader::new(File::open(path)?))?;
+    match zip.len() > MAX_ENTRIES {
+        true => Err(io::Error::other(format!("it has more than {MAX_ENTRIES} entries"))),
+        false => Ok(zip),
+    }
+}
+
+/// The largest accepted size of the content of an archive. Executables and configurations are packed to a tenth; an
+/// archive of zeros is packed to a thousandth.
+pub(crate) fn largest_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(200).saturating_add(16 << 20)
 }
 
 #[cfg(test)]
@@ -235,10 +269,7 @@ mod tests {
         let text = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  \
                     b/LICENSE\n9a3a45d01531a20e89ac6ae10b0b0beb0492acd7216a368aa062d1a5fecaf9cd  \
                     terraform-provider-x\n";
-        let expected = format!(
-            "h1:{}",
-            base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
-        );
+        let expected = format!("h1:{}", STANDARD.encode(Sha256::digest(text.as_bytes())));
         let hash = directory_h1(&package).expect("readable");
         assert_eq!(hash.as_str(), expected);
         let link = root.path().join("link");

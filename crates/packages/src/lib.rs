@@ -51,8 +51,8 @@ mod sources;
 
 pub use cli_config::{
     CliConfig, ConfigEnvironment, ConfigProblem, ConfiguredServices, CredentialsHelper,
-    InstallationMethod, MethodKind, OciDefaults, OciSecret, ProviderPattern, RepositoryCredentials,
-    SandboxRule, Token,
+    InstallationMethod, MethodKind, OciDefaults, OciSecret, ProviderPattern, RegistryProtocols,
+    RepositoryCredentials, SandboxRule, Token,
 };
 pub use evidence::Authentication;
 pub use hash::{

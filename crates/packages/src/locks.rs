@@ -188,7 +188,7 @@ impl Locks {
             let width = given.map(|(name, _)| name.len()).max().unwrap_or(0);
             for (name, value) in arguments {
                 if let Some(value) = value {
-                    let _ = writeln!(text, "  {name:width$} = \"{value}\"");
+                    let _ = writeln!(text, "  {name:width$} = \"{}\"", escaped(value));
                 }
             }
             write_hashes(&mut text, &lock.hashes);
@@ -290,7 +290,7 @@ fn read_directory(argument: &Item) -> Result<String, LockFileError> {
 /// Reads a directory in a package, which must not lead out of it.
 fn read_subdirectory(argument: &Item) -> Result<String, LockFileError> {
     let text = string(argument)?;
-    match crate::package::inner_path(text).is_some() {
+    match text.split('/').all(crate::modules::is_directory_name) {
         true => Ok(text.to_owned()),
         false => {
             let detail = format!("{text:?} is no directory in a package.");

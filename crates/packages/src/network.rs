@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use http_client::{Client, Credentials, Request, Response, StatusCode, Url};
 use tokio::sync::OnceCell;
 
-use crate::cli_config::{CliConfig, ConfigEnvironment, ConfiguredServices};
+use crate::cli_config::{CliConfig, ConfigEnvironment, ConfiguredServices, RegistryProtocols};
 use crate::hosts::{HostCredentials, HostName, Services, discover};
 use crate::oci::{OciAccess, OciCredentials};
 use crate::signatures::SignaturePolicy;
@@ -23,6 +24,7 @@ pub struct Network {
     pub(crate) signatures: SignaturePolicy,
     /// The credentials for OCI repositories.
     oci: OciCredentials,
+    protocols: RegistryProtocols,
     configured: ConfiguredServices,
     known: Mutex<BTreeMap<HostName, Arc<AskedHost>>>,
 }
@@ -51,6 +53,7 @@ impl Network {
             credentials,
             signatures: SignaturePolicy::from_environment(environment.variable),
             oci: OciCredentials::new(blocks, defaults.unwrap_or_default(), environment, withheld),
+            protocols: config.registry_protocols,
             configured: config.services.clone(),
             known: Mutex::default(),
         }
@@ -85,13 +88,16 @@ impl Network {
         let unreachable = |error| format!("could not connect to {host}: {error}");
         let services = self.services(host).await.map_err(unreachable)?;
         let url = services.url(id).map_err(|error| error.to_string())?;
+        if !url.is_https() && !url.is_loopback() {
+            return Err(format!("the service {id} of {host} is at {url}, which is not encrypted"));
+        }
         match url.path().ends_with('/') {
             true => Ok(url),
             false => url.join(&format!("{}/", url.path())).map_err(|error| error.to_string()),
         }
     }
 
-    /// The token of a host, as credentials. The client sends them to no other host.
+    /// The token of a host, as credentials for the services that it names. The client sends them to no other host.
     pub(crate) async fn bearer(&self, host: &HostName) -> Result<Option<Credentials>, String> {
         let token = self.credentials.token(host).await?;
         Ok(token.and_then(|it| Credentials::bearer(it.expose())))
@@ -102,7 +108,11 @@ impl Network {
     /// # Errors
     /// Returns a sentence fragment for all other answers than successes.
     pub(crate) async fn ask(&self, request: &Request) -> Result<Option<Response>, String> {
-        let response = self.client.send(request).await.map_err(|error| error.to_string())?;
+        let RegistryProtocols { retries, timeout_seconds } = self.protocols;
+        let answer_timeout = timeout_seconds.map(|it| Duration::from_secs(it.into()));
+        let mut request = request.clone();
+        (request.retries, request.answer_timeout) = (retries, answer_timeout);
+        let response = self.client.send(&request).await.map_err(|error| error.to_string())?;
         match response.status {
             StatusCode::NOT_FOUND => Ok(None),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version};
 
-use crate::hash::open_zip;
+use crate::hash::{largest_unpacked, open_zip};
 use crate::platform::Platform;
 use crate::sources::{PackageLocation, provider_folder};
 
@@ -131,7 +131,8 @@ fn copy_tree(from: &Path, to: &Path, depth: usize) -> Result<(), PackageError> {
 fn unpack(archive: &Path, target: &Path) -> Result<(), PackageError> {
     let unpacked = scratch(target)?;
     let mut zip = open_zip(archive).map_err(fault("open", archive))?;
-    let mut left = MAX_UNPACKED;
+    let packed = std::fs::metadata(archive).map_err(fault("open", archive))?.len();
+    let mut left = largest_unpacked(packed).min(MAX_UNPACKED);
     for index in 0..zip.len() {
         let entry = zip.by_index(index).map_err(fault("read", archive))?;
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -162,7 +163,7 @@ pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
 fn write_limited(entry: impl Read, mut file: File, left: u64) -> io::Result<u64> {
     let written = io::copy(&mut entry.take(left), &mut file)?;
     if written == left {
-        return Err(io::Error::other("it unpacks to more than a provider can be"));
+        return Err(io::Error::other("it unpacks to more than a package of its size can be"));
     }
     Ok(written)
 }

@@ -101,13 +101,14 @@ impl Release {
         }
         if !self.requires_signature {
             let listed = self.packages.values().flat_map(|it| &it.hashes);
-            told.extend(listed.filter(|it| matches!(it.scheme(), "h1" | "zh")).cloned());
+            told.extend(listed.filter(|it| it.is_usable()).cloned());
         }
         let authentication = match signer {
             Some(Signer { key_id, is_expired }) => Authentication::Signed { key_id, is_expired },
             None => Authentication::SigningSkipped,
         };
-        Ok(Evidence { told, authentication, covers_platforms: true })
+        let covers_platforms = told.len() > 1;
+        Ok(Evidence { told, authentication, covers_platforms })
     }
 
     /// Compares the size and the checksum with those in the list of packages, if there is one.

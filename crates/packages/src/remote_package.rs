@@ -20,6 +20,14 @@ pub(crate) struct RemotePackage {
     /// The credentials for the server of the package.
     pub(crate) credentials: Option<Credentials>,
     pub(crate) proof: Proof,
+    /// The number of retries of its download. `None` for the usual number.
+    pub(crate) retries: Option<u32>,
+}
+
+impl RemotePackage {
+    pub(crate) fn new(url: Url, credentials: Option<Credentials>, proof: Proof) -> RemotePackage {
+        RemotePackage { url, credentials, proof, retries: None }
+    }
 }
 
 /// The proof of a source for a package.
@@ -45,6 +53,7 @@ impl RemotePackage {
         let mut copy = tokio::fs::File::from_std(copy);
         let mut request = Request::get(self.url.clone(), MAX_PACKAGE);
         request.credentials = self.credentials.clone();
+        request.retries = self.retries;
         let downloaded = client.download(&request, &mut copy, &mut |_| {}).await;
         downloaded.map_err(|error| format!("failed to download {}: {error}", error.url))?;
         Ok(file)
@@ -94,17 +103,18 @@ async fn verify_hashes(
     if hashes.is_empty() {
         return Ok(Evidence::none());
     }
-    let is_known = |it: &&Hash| matches!(it.scheme(), "h1" | "zh");
+    let is_known = |it: &&Hash| it.is_usable();
     let known: BTreeSet<Hash> = hashes.iter().filter(is_known).cloned().collect();
     if known.is_empty() {
         return Err(
             "the mirror tells hashes only in schemes that this version does not support".to_owned()
         );
     }
-    let own = [
-        hash_of_zip_contents(file).await.map_err(|it| it.to_string())?,
-        hash_of_zip(file).await.map_err(|it| it.to_string())?,
-    ];
+    let mut own = vec![hash_of_zip(file).await.map_err(|it| it.to_string())?];
+    // The content of a file that nothing proves is not unpacked without need.
+    if known.contains(&own[0]) || known.iter().any(|it| it.scheme() == "h1") {
+        own.push(hash_of_zip_contents(file).await.map_err(|it| it.to_string())?);
+    }
     let matching: BTreeSet<Hash> = own.into_iter().filter(|it| known.contains(it)).collect();
     let told = match (matching.is_empty(), known.len()) {
         (true, 1) => {

@@ -35,11 +35,11 @@ pub(crate) async fn find(
 ) -> Result<Offered, String> {
     let candidates = available.packages.get(version).map(Vec::as_slice).unwrap_or_default();
     for candidate in candidates {
-        if let PackageSource::Local(location) = candidate {
+        if let PackageSource::Local(location) = &candidate.source {
             return Ok(Offered::Local(location.clone()));
         }
         let Some(network) = sources.network() else { continue };
-        let found = match candidate {
+        let found = match &candidate.source {
             PackageSource::Local(_) => None,
             PackageSource::Mirror(mirror) => {
                 mirror.package(network, source, version, platform).await?
@@ -51,7 +51,8 @@ pub(crate) async fn find(
                 Registry::of(network, source).await?.package(version, platform).await?
             }
         };
-        if let Some(remote) = found {
+        if let Some(mut remote) = found {
+            remote.retries = candidate.download_retries;
             return Ok(Offered::Remote(remote, Box::new(network.client.clone())));
         }
     }

@@ -10,6 +10,12 @@ use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Signature, SignatureType};
 use pgp::types::{KeyDetails, KeyVersion, Tag, Timestamp, VerifyingKey};
 
+/// The most signatures of one document that are read.
+const MOST_SIGNATURES: usize = 16;
+
+/// The time by which a clock may be slow.
+const SLOW_CLOCK: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The policy for signatures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SignaturePolicy {
@@ -70,14 +76,16 @@ pub(crate) fn signer(
     keys: &[String],
     now: SystemTime,
 ) -> Result<Signer, SignatureError> {
-    let signature = parse_signature(signature)?;
+    let signatures = parse_signatures(signature)?;
     let mut expired = None;
     for armor in keys {
         for key in parse_keys(armor)? {
-            let Some(signer) = check(document, &signature, &key, now)? else { continue };
-            match signer.is_expired {
-                true => expired = expired.or(Some(signer)),
-                false => return Ok(signer),
+            for signature in &signatures {
+                let Some(signer) = check(document, signature, &key, now)? else { continue };
+                match signer.is_expired {
+                    true => expired = expired.or(Some(signer)),
+                    false => return Ok(signer),
+                }
             }
         }
     }
@@ -94,12 +102,24 @@ fn parse_keys(armor: &str) -> Result<Vec<SignedPublicKey>, SignatureError> {
     }
 }
 
-fn parse_signature(bytes: &[u8]) -> Result<DetachedSignature, SignatureError> {
-    let parsed = match bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
-        true => DetachedSignature::from_armor_single(bytes).map(|(signature, _)| signature),
-        false => DetachedSignature::from_bytes(bytes),
+/// Parses the signatures in a file, of which there are several if an author has an old and a new key.
+fn parse_signatures(bytes: &[u8]) -> Result<Vec<DetachedSignature>, SignatureError> {
+    let failed = |error: pgp::errors::Error| SignatureError::Form(plain(&error));
+    let parsed: Vec<_> = match bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
+        true => {
+            let (signatures, _) = DetachedSignature::from_armor_many(bytes).map_err(failed)?;
+            signatures.take(MOST_SIGNATURES).collect()
+        }
+        false => {
+            let signatures = DetachedSignature::from_bytes_many(bytes).map_err(failed)?;
+            signatures.take(MOST_SIGNATURES).collect()
+        }
     };
-    parsed.map_err(|error| SignatureError::Form(plain(&error)))
+    let signatures = parsed.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    match signatures.is_empty() {
+        true => Err(SignatureError::Form("it has no signature".to_owned())),
+        false => Ok(signatures),
+    }
 }
 
 /// The text of an error in one line, because it can quote what a stranger wrote.
@@ -118,6 +138,10 @@ fn check(
 ) -> Result<Option<Signer>, SignatureError> {
     let signature = &signature.signature;
     let primary = &key.primary_key;
+    // Signatures of other types do not cover the whole document.
+    if !matches!(signature.typ(), Some(SignatureType::Binary | SignatureType::Text)) {
+        return Err(SignatureError::Invalid("it is not a signature of a document".to_owned()));
+    }
     if signature.hash_alg().is_none_or(is_weak) {
         let cause = "its hash is one of which others can make a second document";
         return Err(SignatureError::Invalid(cause.to_owned()));
@@ -127,6 +151,10 @@ fn check(
     };
     let mut is_expired = has_expired(signature.created(), signature_lifetime(signature), now);
     if is_by(signature, primary) {
+        if !may_sign(key) {
+            let cause = "its key may certify other keys, but not sign documents";
+            return Err(SignatureError::Invalid(cause.to_owned()));
+        }
         verified(signature.verify(primary, document))?;
     } else {
         let subkeys = key.public_subkeys.iter();
@@ -180,19 +208,38 @@ fn is_revoked(key: &SignedPublicKey) -> bool {
     key.details.revocation_signatures.iter().any(|it| it.verify_key(&key.primary_key).is_ok())
 }
 
-/// The lifetime of a primary key, by the newest signature of itself. `None` if it does not expire.
-fn lifetime_of_key(key: &SignedPublicKey) -> Option<Duration> {
+/// The certifications of a primary key by itself. A user ID that it has revoked certifies nothing.
+fn self_certifications(key: &SignedPublicKey) -> impl Iterator<Item = &Signature> {
     let primary = &key.primary_key;
-    let direct = key.details.direct_signatures.iter();
-    let direct = direct.filter(|it| it.verify_key(primary).is_ok());
-    let users = key.details.users.iter().flat_map(|user| {
-        let certifies = |it: &&Signature| {
+    let users = key.details.users.iter().filter_map(move |user| {
+        let is_own = |it: &&Signature| {
             is_by(it, primary) && it.verify_certification(primary, Tag::UserId, &user.id).is_ok()
         };
-        user.signatures.iter().filter(certifies)
+        let own: Vec<&Signature> = user.signatures.iter().filter(is_own).collect();
+        let is_revoked = own.iter().any(|it| it.typ() == Some(SignatureType::CertRevocation));
+        (!is_revoked).then_some(own)
     });
-    let newest = direct.chain(users).max_by_key(|it| it.created());
-    newest.and_then(lifetime).or_else(|| legacy_lifetime(primary))
+    let direct = key.details.direct_signatures.iter();
+    let direct = direct.filter(move |it| it.verify_key(primary).is_ok());
+    users.flatten().chain(direct)
+}
+
+/// Returns true if the newest certification with flags permits signing. A key without flags may do everything.
+fn may_sign(key: &SignedPublicKey) -> bool {
+    let flags = |it: &&Signature| {
+        let flags = it.key_flags();
+        flags.sign() || flags.certify() || flags.encrypt_comms() || flags.encrypt_storage()
+    };
+    let newest = self_certifications(key).filter(flags).max_by_key(|it| it.created());
+    newest.is_none_or(|it| it.key_flags().sign())
+}
+
+/// The lifetime of a primary key, by its newest certification of a user ID, or else by that of the key itself. `None`
+/// if it does not expire.
+fn lifetime_of_key(key: &SignedPublicKey) -> Option<Duration> {
+    let newest = self_certifications(key).max_by_key(|it| (it.is_certification(), it.created()));
+    let newest = newest.and_then(lifetime);
+    newest.or_else(|| legacy_lifetime(&key.primary_key))
 }
 
 /// The lifetime in keys of version 3, which have no signatures with one.
@@ -210,8 +257,12 @@ fn signature_lifetime(signature: &Signature) -> Option<Duration> {
     signature.signature_expiration_time().map(Duration::from)
 }
 
-/// Returns true if the lifetime has passed. A lifetime of zero lasts for ever (RFC 9580, section 5.2.3.13).
+/// Returns true if the lifetime has passed or has not begun. A lifetime of zero lasts for ever (RFC 9580, section
+/// 5.2.3.13).
 fn has_expired(created: Option<Timestamp>, lifetime: Option<Duration>, now: SystemTime) -> bool {
+    if created.is_some_and(|it| SystemTime::from(it) > now + SLOW_CLOCK) {
+        return true;
+    }
     let (Some(created), Some(lifetime)) = (created, lifetime.filter(|it| !it.is_zero())) else {
         return false;
     };

@@ -28,6 +28,8 @@ pub struct Sources {
     pub overrides: BTreeMap<ProviderSource, PathBuf>,
     /// Providers that are bundled with this program and run as plugins.
     pub bundled: Vec<BundledProvider>,
+    /// The number of retries of downloads by methods that tell none. `None` for the usual number.
+    download_retries: Option<u32>,
     /// The access to registries and network mirrors. Without it, only the mirrors on this machine are searched.
     network: Option<Arc<Network>>,
 }
@@ -73,11 +75,21 @@ pub(crate) enum PackageSource {
     Registry,
 }
 
+/// A place from which a package can be taken, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct AvailablePackage {
+    pub(crate) source: PackageSource,
+    /// The number of retries of its download. `None` for the usual number.
+    pub(crate) download_retries: Option<u32>,
+}
+
 /// The available packages of one provider.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Available {
     /// The sources of the packages for the requested platform, in the order of the installation methods.
-    pub(crate) packages: BTreeMap<Version, Vec<PackageSource>>,
+    pub(crate) packages: BTreeMap<Version, Vec<AvailablePackage>>,
+    /// The number of retries of downloads by the method that is searched.
+    download_retries: Option<u32>,
     /// The versions that exist only for other platforms.
     pub(crate) elsewhere: BTreeSet<Version>,
     /// The mirrors that were searched.
@@ -90,7 +102,9 @@ pub(crate) struct Available {
 
 impl Available {
     fn add(&mut self, version: Version, source: PackageSource) {
-        self.packages.entry(version).or_default().push(source);
+        let download_retries = self.download_retries;
+        let package = AvailablePackage { source, download_retries };
+        self.packages.entry(version).or_default().push(package);
     }
 }
 
@@ -105,7 +119,13 @@ impl Sources {
             Some(methods) => methods.clone(),
             None => implied_methods(&implied.directories),
         };
-        Self { methods, overrides: config.dev_overrides.clone(), bundled, network: None }
+        Self {
+            methods,
+            overrides: config.dev_overrides.clone(),
+            bundled,
+            download_retries: config.download_retries,
+            network: None,
+        }
     }
 
     /// Returns the sources with access to registries and network mirrors.
@@ -120,14 +140,24 @@ impl Sources {
     pub fn from_network_mirror(&self, url: &str) -> Result<Self, String> {
         NetworkMirror::new(url, false)?;
         let kind = MethodKind::NetworkMirror { url: url.to_owned(), trusts_all_hashes: false };
-        let method = InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() };
+        let method = InstallationMethod {
+            kind,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            download_retries: None,
+        };
         Ok(Self { methods: vec![method], ..self.clone() })
     }
 
     /// Returns the sources with only the registries of the providers as installation method.
     pub fn from_registries(&self) -> Self {
         let kind = MethodKind::Direct;
-        let method = InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() };
+        let method = InstallationMethod {
+            kind,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            download_retries: None,
+        };
         Self { methods: vec![method], ..self.clone() }
     }
 
@@ -160,6 +190,7 @@ impl Sources {
     ) -> Result<Available, String> {
         let mut available = Available::default();
         for method in self.methods.iter().filter(|it| it.serves(source)) {
+            available.download_retries = method.download_retries.or(self.download_retries);
             match &method.kind {
                 MethodKind::FilesystemMirror { path } => {
                     available.searched.push(path.display().to_string());
@@ -267,7 +298,7 @@ async fn add_found(
 
 fn mirror(path: &Path) -> InstallationMethod {
     let kind = MethodKind::FilesystemMirror { path: path.to_owned() };
-    InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() }
+    InstallationMethod { kind, include: Vec::new(), exclude: Vec::new(), download_retries: None }
 }
 
 /// Returns the existing mirrors, and the registries for all providers that no mirror has.
@@ -277,6 +308,7 @@ fn implied_methods(directories: &[PathBuf]) -> Vec<InstallationMethod> {
     let direct = InstallationMethod {
         kind: MethodKind::Direct,
         include: Vec::new(),
+        download_retries: None,
         exclude: local.iter().map(ProviderPattern::exactly).collect(),
     };
     existing.into_iter().map(|it| mirror(it)).chain([direct]).collect()

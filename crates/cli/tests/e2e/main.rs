@@ -7,6 +7,7 @@
 )]
 
 mod aws;
+mod aws_lifecycle;
 mod bench;
 mod bounds;
 mod broken;

@@ -364,7 +364,9 @@ language::language! { rules
     CommandLine {
         CliConfig "cli-config":
             cli_config_fault(words) Error "{words}" as "Unable to open CLI configuration file"
-                | "Invalid credentials block" | "Invalid provider_installation block",
+                | "Invalid credentials block" | "Invalid provider_installation block"
+                | "Invalid provider_sandbox block" | "Invalid registry_protocols block"
+                | "Invalid oci_credentials block",
             cli_config_doubt(words) Warning "{words}" as "Unable to open CLI configuration file";
         ConsoleEvaluation "console-evaluation": CONSOLE_EVALUATION Error "Cannot evaluate here";
         ContradictingOptions "contradicting-options":

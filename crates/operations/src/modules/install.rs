@@ -439,7 +439,10 @@ impl Installation<'_> {
         let lock = self.installer.locks().get(&address);
         let subdirectory = lock.map(|it| it.subdirectory.as_str()).unwrap_or_default();
         let directory = normalize(&place.join(subdirectory).join(&source.subdir));
-        if let Some(problem) = self.no_module(source, &directory) {
+        let named = [subdirectory, source.subdir.as_str()];
+        let named = named.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("/");
+        let place = ModuleSource { subdir: named, ..source.clone() };
+        if let Some(problem) = self.no_module(&place, &directory) {
             return Err(Box::new(problem));
         }
         Ok(Arc::from(directory.to_string_lossy().as_ref()))
@@ -507,7 +510,12 @@ impl Installation<'_> {
         // The other tool may use another default registry.
         let origin = ModuleSource::parse(&installed.source).unwrap_or_else(|_| source.clone());
         let address = locked_address(&origin.package, version.as_deref());
-        let adopted = self.installer.adopt(&address, &package);
+        let module = Path::new(&*dir).strip_prefix(&package).unwrap_or(Path::new(""));
+        // The registry names the directory in which that of the source address is.
+        let module = module.to_string_lossy();
+        let subdirectory = module.strip_suffix(source.subdir.as_str()).unwrap_or_default();
+        let subdirectory = subdirectory.trim_end_matches('/');
+        let adopted = self.installer.adopt(&address, &package, subdirectory);
         let adopted = self.session.runtime.block_on(adopted);
         adopted.map_err(|error| Box::new(failed(source, &error)))?;
         Ok(dir)

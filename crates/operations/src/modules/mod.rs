@@ -230,7 +230,10 @@ pub fn without_password(source: &str) -> String {
 /// The address under which a package is locked. For a registry package it includes the selected version.
 fn locked_address(package: &ModulePackage, version: Option<&str>) -> String {
     match version {
-        Some(version) => format!("{package}?version={version}"),
+        Some(version) => match addr::Version::parse(version) {
+            Ok(version) => package.with_version(&version).to_string(),
+            Err(_) => format!("{package}?version={version}"),
+        },
         None => package.to_string(),
     }
 }

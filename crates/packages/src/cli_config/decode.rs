@@ -7,7 +7,7 @@ use addr::ProviderSource;
 
 use super::{
     CliConfig, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind, ProviderPattern,
-    Token, expand::expand, oci, sandbox,
+    RegistryProtocols, Token, expand::expand, oci, sandbox,
 };
 use crate::literal::{self, Body, Item, Literal};
 use crate::shown_url::without_secrets;
@@ -62,6 +62,10 @@ pub(super) fn decode(
                 Ok((host, services)) => drop(config.services.insert(host, services)),
                 Err(problem) => problems.push(problem),
             },
+            "registry_protocols" => match registry_protocols(item) {
+                Ok(protocols) => config.registry_protocols = protocols,
+                Err(problem) => problems.push(problem),
+            },
             "oci_credentials" => match oci::credentials(item) {
                 Ok(credentials) => config.oci_credentials.push(credentials),
                 Err(problem) => problems.push(problem),
@@ -105,6 +109,35 @@ fn credentials(
     let token = body.iter().find(|it| it.name == "token").and_then(|it| it.value.as_str());
     if let Some(token) = token {
         tokens.insert(host.to_lowercase(), Token(token.to_owned()));
+    }
+}
+
+fn registry_protocols(item: &Item) -> Result<RegistryProtocols, ConfigProblem> {
+    let invalid = |cause: &str| {
+        let detail = format!("The registry_protocols block at {} {cause}.", item.place);
+        ConfigProblem::error("Invalid registry_protocols block", detail)
+    };
+    let Some(body) = item.value.as_body().filter(|_| item.labels.is_empty()) else {
+        return Err(invalid("must be a block without labels"));
+    };
+    let number = |name: &str| {
+        count(body, name).map_err(|()| invalid(&format!("must have a whole number as {name}")))
+    };
+    Ok(RegistryProtocols {
+        retries: number("retry_count")?,
+        timeout_seconds: number("request_timeout_seconds")?,
+    })
+}
+
+/// The number that an argument has. `Ok(None)` if there is no such argument.
+fn count(body: &Body, name: &str) -> Result<Option<u32>, ()> {
+    let Some(item) = body.iter().find(|it| it.name == name) else { return Ok(None) };
+    match item.value.to_json() {
+        serde_json::Value::Number(number) => {
+            let number = number.as_u64().and_then(|it| u32::try_from(it).ok());
+            number.map(Some).ok_or(())
+        }
+        _ => Err(()),
     }
 }
 
@@ -270,7 +303,9 @@ fn method(block: &Item, body: &Body) -> Result<InstallationMethod, ConfigProblem
             ConfigProblem::error("Invalid oci_mirror repository template", detail)
         })?;
     }
-    Ok(InstallationMethod { kind, include, exclude })
+    let download_retries = count(body, "download_retry_count")
+        .map_err(|()| invalid("\"download_retry_count\" must be a whole number".to_owned()))?;
+    Ok(InstallationMethod { kind, include, exclude, download_retries })
 }
 
 /// Checks the URL of a network mirror, which the problem shows without secrets.

@@ -326,3 +326,32 @@ fn cli_configuration_files_are_searched_as_in_opentofu() {
     let (_, problems) = load(Some(home.path().join("nowhere")));
     assert!(!problems[0].is_error && problems[0].detail.ends_with("nowhere\" does not exist."));
 }
+
+#[test]
+fn requests_of_registries_have_settings() {
+    let text = "registry_protocols {\n  retry_count = 4\n  request_timeout_seconds = 30\n}\n\
+                provider_installation {\n  direct {\n    download_retry_count = 7\n  }\n}\n";
+    let (config, problems) = CliConfig::parse(text, "rc", &|_| None);
+    assert_eq!(problems, []);
+    let protocols = RegistryProtocols { retries: Some(4), timeout_seconds: Some(30) };
+    assert_eq!(config.registry_protocols, protocols);
+    let methods = config.installation.expect("a block");
+    assert_eq!(methods[0].download_retries, Some(7));
+    for (text, expected) in [
+        ("registry_protocols = 1", "must be a block without labels"),
+        ("registry_protocols \"x\" {\n}", "must be a block without labels"),
+        ("registry_protocols {\n  retry_count = -1\n}", "must have a whole number as retry_count"),
+        (
+            "registry_protocols {\n  request_timeout_seconds = \"long\"\n}",
+            "must have a whole number as request_timeout_seconds",
+        ),
+        (
+            "provider_installation {\n  direct {\n    download_retry_count = 1.5\n  }\n}",
+            "\"download_retry_count\" must be a whole number",
+        ),
+    ] {
+        let (_, problems) = CliConfig::parse(text, "rc", &|_| None);
+        let [problem] = &problems[..] else { panic!("{text}: {problems:?}") };
+        assert!(problem.detail.contains(expected), "{text}: {problem:?}");
+    }
+}

@@ -92,8 +92,9 @@ pub(crate) async fn run_program(
     if status.success() {
         return Ok(output);
     }
-    // Helpers of Docker write their errors to the output.
-    let words = if errors.is_empty() { &output } else { &errors };
+    // Helpers of Docker write their errors to the output, where otherwise the secret is.
+    let is_secret = output.contains(&b'{');
+    let words = if errors.is_empty() && !is_secret { &output } else { &errors };
     let text = String::from_utf8_lossy(words);
     // The program knows the token, and may quote it. It is removed before the text is cut.
     let text = match token.map(Token::expose).filter(|it| !it.is_empty()) {

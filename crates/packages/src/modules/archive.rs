@@ -1,6 +1,6 @@
 //! Unpacks archives from untrusted sources.
 
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -8,6 +8,7 @@ use tar::EntryType;
 use zip::ZipArchive;
 
 use super::contents::{LEFT_OUT, MAX_FILES, stays_inside};
+use crate::hash::largest_unpacked;
 use crate::package::{create, inner_path};
 
 /// The size limit of an unpacked module package.
@@ -53,9 +54,23 @@ impl Archive {
     }
 
     /// Unpacks an archive to an empty directory.
-    pub(crate) fn unpack(self, archive: impl Read + Seek, target: &Path) -> io::Result<()> {
+    pub(crate) fn unpack(self, mut archive: impl Read + Seek, target: &Path) -> io::Result<()> {
+        let packed = archive.seek(SeekFrom::End(0))?;
+        archive.rewind()?;
+        if self != Archive::Zip {
+            let mut reader = BufReader::new(&mut archive);
+            check_tar(
+                match self {
+                    Archive::TarGz => Box::new(MultiGzDecoder::new(&mut reader)),
+                    _ => Box::new(&mut reader),
+                },
+                largest_unpacked(packed).min(MAX_BYTES),
+            )?;
+            archive.rewind()?;
+        }
         let archive = BufReader::new(archive);
-        let mut unpacking = Unpacking { target, left: MAX_BYTES, entries: 0, links: Vec::new() };
+        let left = largest_unpacked(packed).min(MAX_BYTES);
+        let mut unpacking = Unpacking { target, left, entries: 0, links: Vec::new() };
         match self {
             Archive::Zip => unpacking.zip(archive)?,
             Archive::Tar => unpacking.tar(archive)?,
@@ -63,6 +78,40 @@ impl Archive {
         }
         unpacking.finish()
     }
+}
+
+/// The longest accepted name, and the longest accepted list of attributes, of an entry of a tar file.
+const MAX_EXTENSION: u64 = 1 << 20;
+
+/// Checks the headers of a tar file: the reader of its entries loads long names and attributes into memory, and reads
+/// over the entries that are left out.
+fn check_tar(reader: Box<dyn Read + '_>, most: u64) -> io::Result<()> {
+    let mut left = most;
+    let mut count = 0;
+    for entry in tar::Archive::new(reader).entries()?.raw(true) {
+        let entry = entry?;
+        let size = entry.header().entry_size()?;
+        let is_extension = matches!(
+            entry.header().entry_type(),
+            EntryType::GNULongName
+                | EntryType::GNULongLink
+                | EntryType::XHeader
+                | EntryType::XGlobalHeader
+        );
+        if is_extension && size > MAX_EXTENSION {
+            return Err(io::Error::other("it has an entry whose name or attributes are too long"));
+        }
+        count += 1;
+        if count > 3 * MAX_FILES {
+            return Err(io::Error::other(format!("it has more than {MAX_FILES} entries")));
+        }
+        left = left.checked_sub(size).ok_or_else(too_large)?;
+    }
+    Ok(())
+}
+
+fn too_large() -> io::Error {
+    io::Error::other("it unpacks to more than an archive of its size can have")
 }
 
 /// The state of unpacking an archive.
@@ -146,9 +195,7 @@ impl Unpacking<'_> {
         let mut file = create(&path, mode)
             .map_err(|error| io::Error::other(format!("its entry {name:?}: {error}")))?;
         let written = io::copy(&mut content.take(self.left + 1), &mut file)?;
-        self.left = self.left.checked_sub(written).ok_or_else(|| {
-            io::Error::other(format!("it unpacks to more than {} GiB", MAX_BYTES >> 30))
-        })?;
+        self.left = self.left.checked_sub(written).ok_or_else(too_large)?;
         Ok(())
     }
 

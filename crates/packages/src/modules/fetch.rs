@@ -12,7 +12,7 @@ use super::contents::LEFT_OUT;
 use super::git::Git;
 use super::oci;
 use super::page;
-use super::registry::{ModuleRegistry, RegistryLocation};
+use super::registry::{ArchiveAt, ModuleRegistry, RegistryLocation};
 use crate::blocking::blocking;
 use crate::hash::sha256_of;
 use crate::network::Network;
@@ -82,9 +82,15 @@ pub(super) async fn fetch(
     target: &Path,
 ) -> Result<Fetched, FetchError> {
     let location = located(package, tools).await?;
-    let revision = match location.is_archive {
-        true => from_web(&location, tools.network, target).await.map(|()| None)?,
-        false => fetch_from(&location.package, revision, tools, target).await?,
+    let revision = match &location.archive {
+        Some(archive) => {
+            let named = match location.package.getter {
+                Getter::Http => archive_of(&location.package)?,
+                _ => None,
+            };
+            from_web(archive, named, tools.network, target).await.map(|()| None)?
+        }
+        None => fetch_from(&location.package, revision, tools, target).await?,
     };
     let (directory, pattern) = (target.to_owned(), location.subdirectory);
     let subdirectory = blocking(move || resolve(&directory, &pattern)).await?;
@@ -96,40 +102,17 @@ async fn located(
     package: &ModulePackage,
     tools: Tools<'_>,
 ) -> Result<RegistryLocation, FetchError> {
-    let mut location = RegistryLocation {
-        package: package.clone(),
-        subdirectory: String::new(),
-        credentials: None,
-        is_archive: false,
-        digest: None,
-    };
+    let (package, subdirectory) = (package.clone(), String::new());
+    let mut location = RegistryLocation { package, subdirectory, archive: None };
     for _ in 0..MOST_REDIRECTS {
-        let package = &location.package;
-        check_getter(package)?;
-        check_parameters(package)?;
-        let next = match &package.getter {
-            Getter::Registry => {
-                let version = package.query.get("version").map(String::as_str);
-                let version = version.unwrap_or_default();
-                ModuleRegistry::of(tools.network, package).await?.location(version).await?
-            }
-            Getter::Http if !location.is_archive => match archive_of(package)? {
-                Some(_) => RegistryLocation { is_archive: true, ..location },
-                None => {
-                    let mut next = page::location(package, tools.network).await?;
-                    // The directory that led here is one in the directory that the page names.
-                    let parts = [next.subdirectory, location.subdirectory];
-                    let parts = parts.into_iter().filter(|it| !it.is_empty());
-                    next.subdirectory = parts.collect::<Vec<_>>().join("/");
-                    next
-                }
-            },
-            Getter::Other(getter) if getter == OCI => {
-                return oci::location(package, tools.network).await;
-            }
-            _ => return Ok(location),
+        let Some(mut next) = next_location(&location.package, tools).await? else {
+            return Ok(location);
         };
-        if next.is_archive && next.package.getter == Getter::Http {
+        // The directory that led here is one in the directory that the registry or the page names.
+        let parts = [next.subdirectory, location.subdirectory];
+        let parts = parts.into_iter().filter(|it| !it.is_empty());
+        next.subdirectory = parts.collect::<Vec<_>>().join("/");
+        if next.archive.is_some() {
             return Ok(next);
         }
         location = next;
@@ -137,12 +120,40 @@ async fn located(
     Err(FetchError::Refused(format!("it leads through more than {MOST_REDIRECTS} places")))
 }
 
+/// The place that an address leads to. `None` if the package is at the address itself.
+async fn next_location(
+    package: &ModulePackage,
+    tools: Tools<'_>,
+) -> Result<Option<RegistryLocation>, FetchError> {
+    check_getter(package)?;
+    check_parameters(package)?;
+    let next = match &package.getter {
+        Getter::Registry => {
+            let version = package.query.get("version").map(String::as_str).unwrap_or_default();
+            ModuleRegistry::of(tools.network, package).await?.location(version).await?
+        }
+        Getter::Http if archive_of(package)?.is_some() => archive_at(package)?,
+        Getter::Http => page::location(package, tools.network).await?,
+        Getter::Other(getter) if getter == OCI => oci::location(package, tools.network).await?,
+        _ => return Ok(None),
+    };
+    Ok(Some(next))
+}
+
+/// The place of an archive whose name tells that it is one.
+fn archive_at(package: &ModulePackage) -> Result<RegistryLocation, FetchError> {
+    let (url, credentials) = Credentials::split_from(&package.url_without(&["archive"]));
+    let url = Url::parse(&url).map_err(|error| FetchError::Refused(error.to_string()))?;
+    let archive = Some(ArchiveAt { url, credentials, digest: None });
+    Ok(RegistryLocation { package: package.clone(), subdirectory: String::new(), archive })
+}
+
 /// Replaces the wildcards in the directory of a module by the only names that match.
 fn resolve(package: &Path, pattern: &str) -> Result<String, FetchError> {
     let mut found: Vec<String> = Vec::new();
     for part in pattern.split('/').filter(|it| !matches!(*it, "" | ".")) {
         let refused = |why: String| FetchError::Refused(format!("its directory {pattern:?} {why}"));
-        if part == ".." || part.contains('\\') {
+        if part == ".." {
             return Err(refused("leads out of the package".to_owned()));
         }
         if !part.contains('*') {
@@ -163,7 +174,19 @@ fn resolve(package: &Path, pattern: &str) -> Result<String, FetchError> {
             _ => return Err(refused(format!("matches {} directories", names.len()))),
         }
     }
-    Ok(found.join("/"))
+    match found.iter().find(|it| !is_directory_name(it)) {
+        Some(name) => {
+            Err(FetchError::Refused(format!("its directory {name:?} has no usable name")))
+        }
+        None => Ok(found.join("/")),
+    }
+}
+
+/// Returns true if a lock file can have the name of a directory in a package, which a stranger chose.
+pub(crate) fn is_directory_name(name: &str) -> bool {
+    let is_plain = |it: char| !it.is_control() && !"\\\"$%*?".contains(it);
+    let is_left_out = LEFT_OUT.contains(&name);
+    !matches!(name, "" | "." | "..") && !is_left_out && name.chars().all(is_plain)
 }
 
 fn matches_wildcards(pattern: &str, name: &str) -> bool {
@@ -225,17 +248,14 @@ fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
 
 /// Downloads an archive and unpacks it. Its first bytes tell the kind of an archive whose name does not.
 async fn from_web(
-    location: &RegistryLocation,
+    archive: &ArchiveAt,
+    named: Option<Archive>,
     network: &Network,
     target: &Path,
 ) -> Result<(), FetchError> {
-    let package = &location.package;
-    let named = archive_of(package)?;
-    let (url, credentials) = Credentials::split_from(&package.url_without(&["archive"]));
-    let url = Url::parse(&url).map_err(|error| FetchError::Refused(error.to_string()))?;
-    let mut request = Request::get(url, MAX_BYTES);
-    request.credentials = location.credentials.clone().or(credentials);
-    let digest = location.digest.clone();
+    let mut request = Request::get(archive.url.clone(), MAX_BYTES);
+    request.credentials = archive.credentials.clone();
+    let digest = archive.digest.clone();
     // Beside the package, which is on a file system with room for it.
     let parent = target.parent().unwrap_or(target).to_owned();
     let file = blocking(move || tempfile::tempfile_in(parent)).await?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use addr::{Getter, ModulePackage, Version, VersionConstraint};
 use futures::{StreamExt, stream};
+use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
 
 use super::contents::Contents;
@@ -44,6 +45,10 @@ impl ModuleRequest<'_> {
     /// If the package cannot be fetched.
     pub async fn copy(&self, package: &ModulePackage, to: &Path) -> Result<String, FetchError> {
         let fetched = fetch::fetch(package, None, self.tools(), to).await?;
+        let directory = to.to_owned();
+        // A link in the package must not lead out of it, because its files are copied.
+        let contents = blocking(move || Contents::of(&directory).map(drop)).await;
+        contents.map_err(|error| FetchError::Refused(error.to_string()))?;
         Ok(fetched.subdirectory)
     }
 
@@ -222,7 +227,9 @@ impl<'a> ModuleInstaller<'a> {
         }
         let prefix = format!("{}?version=", wanted.module.place());
         let locked = self.request.locks.modules.keys().filter_map(|it| it.strip_prefix(&prefix));
-        let locked: Vec<Version> = locked.filter_map(|it| Version::parse(it).ok()).collect();
+        let decoded = |it: &str| percent_decode_str(it).decode_utf8_lossy().into_owned();
+        let locked: Vec<Version> =
+            locked.filter_map(|it| Version::parse(&decoded(it)).ok()).collect();
         newest(&locked, &wanted.constraint).cloned()
     }
 
@@ -356,7 +363,8 @@ impl<'a> ModuleInstaller<'a> {
         self.placed.insert(fetch.address, fetch.aside);
     }
 
-    /// Records a package that another tool installed, for a getter that is not supported here.
+    /// Records a package that another tool installed. `subdirectory` is the directory of the module that its registry
+    /// names.
     ///
     /// # Errors
     /// If the package cannot be read or is not the locked one.
@@ -364,6 +372,7 @@ impl<'a> ModuleInstaller<'a> {
         &mut self,
         package: &str,
         directory: &Path,
+        subdirectory: &str,
     ) -> Result<(), ModuleInstallError> {
         let read = directory.to_owned();
         let contents = blocking(move || Contents::of_others(&read)).await;
@@ -371,7 +380,8 @@ impl<'a> ModuleInstaller<'a> {
         let lock = match self.lock_of(package) {
             None if self.request.readonly => return Err(ModuleInstallError::NotLocked),
             lock => {
-                let fetched = Fetched { revision: None, subdirectory: String::new() };
+                let subdirectory = subdirectory.to_owned();
+                let fetched = Fetched { revision: None, subdirectory };
                 accepted(lock.cloned(), contents.hash(), fetched)?
             }
         };
@@ -499,6 +509,10 @@ fn accepted(
     match lock {
         Some(lock) if !lock.hashes.contains(&hash) => {
             Err(ModuleInstallError::Changed { found: hash, hashes: lock.hashes })
+        }
+        // Another tool installed the package, and an earlier version recorded no directory.
+        Some(lock) if lock.directory.is_none() && lock.subdirectory.is_empty() => {
+            Ok(ModuleLock { subdirectory: fetched.subdirectory, ..lock })
         }
         Some(lock) => Ok(lock),
         None => {

@@ -25,6 +25,7 @@ mod verify;
 pub(crate) use archive::Archive;
 pub use contents::{Contents, Snapshot};
 pub use fetch::FetchError;
+pub(crate) use fetch::is_directory_name;
 pub use git::Git;
 pub(crate) use install::is_name;
 pub use install::{

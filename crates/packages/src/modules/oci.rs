@@ -3,9 +3,9 @@
 use addr::ModulePackage;
 
 use super::fetch::FetchError;
-use super::registry::{RegistryLocation, package_at};
+use super::registry::{ArchiveAt, RegistryLocation};
 use crate::network::Network;
-use crate::oci::{Descriptor, OciManifest, Repository, sha256_digits};
+use crate::oci::{Descriptor, OciManifest, Repository, is_tag, sha256_digits};
 
 /// The artifact type of a module package.
 const MODULE: &str = "application/vnd.opentofu.modulepkg";
@@ -38,14 +38,14 @@ pub(super) async fn location(
     let manifest = manifest.ok_or_else(|| refused(format!("it has no {reference:?}")))?;
     let layer = archive_in(&manifest).map_err(|it| refused(it.to_owned()))?;
     let request = repository.blob(layer).await.map_err(refused)?;
-    let mut archive = package_at(&request.url);
-    archive.query.insert("archive".to_owned(), "zip".to_owned());
     Ok(RegistryLocation {
-        package: archive,
+        package: package.clone(),
         subdirectory: String::new(),
-        credentials: request.credentials,
-        is_archive: true,
-        digest: sha256_digits(&layer.digest).map(str::to_owned),
+        archive: Some(ArchiveAt {
+            url: request.url,
+            credentials: request.credentials,
+            digest: sha256_digits(&layer.digest).map(str::to_owned),
+        }),
     })
 }
 
@@ -60,10 +60,4 @@ fn archive_in(manifest: &OciManifest) -> Result<&Descriptor, &'static str> {
         (None, _) => Err("it has no archive of the type archive/zip"),
         (Some(_), Some(_)) => Err("it has several archives of the type archive/zip"),
     }
-}
-
-/// Returns true if a text can be the name of a tag (OCI Distribution, "Pulling manifests").
-fn is_tag(text: &str) -> bool {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-    text.len() <= 128 && !text.starts_with(['.', '-']) && text.chars().all(is_plain)
 }

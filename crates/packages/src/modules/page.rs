@@ -1,7 +1,7 @@
 //! Web pages that name the address of a package, in a header or in a `meta` element.
 
 use addr::ModulePackage;
-use http_client::{Credentials, Request, Url};
+use http_client::{Credentials, ErrorKind, Request, Url};
 
 use super::fetch::FetchError;
 use super::registry::{LOCATION_HEADER, RegistryLocation, indirect};
@@ -29,7 +29,12 @@ pub(super) async fn location(
     let header = response.headers.get(LOCATION_HEADER).and_then(|it| it.to_str().ok());
     let named = match header {
         Some(location) => Some(location.to_owned()),
-        None => in_page(&String::from_utf8_lossy(&response.body.bytes().await?)),
+        None => match response.body.bytes().await {
+            Ok(page) => in_page(&String::from_utf8_lossy(&page)),
+            // A larger answer is no page.
+            Err(error) if matches!(error.kind, ErrorKind::TooLarge { .. }) => None,
+            Err(error) => return Err(error.into()),
+        },
     };
     let Some(named) = named else {
         let why = "the address ends with the name of no archive, and the page there names no package; \

@@ -1,6 +1,6 @@
 //! Module registries: the versions of a module, and where each has its package (`modules.v1`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use addr::{Getter, ModulePackage, ModuleSource, Version, VersionConstraint};
 use http_client::header::HeaderName;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::fetch::FetchError;
 use crate::hosts::HostName;
-use crate::json_answer::{MAX_DOCUMENT, json};
+use crate::json_answer::{MAX_DOCUMENT, json, or_default};
 use crate::network::Network;
 use crate::sources::{COMPATIBLE_VERSION, VERSION_HEADER};
 
@@ -22,23 +22,28 @@ pub(super) struct RegistryLocation {
     pub(super) package: ModulePackage,
     /// The directory of the module in the package, which may have wildcards. Empty for the root.
     pub(super) subdirectory: String,
-    /// The credentials of the registry, if it wants them for the package.
+    /// The archive of the package. `None` if only its address is known.
+    pub(super) archive: Option<ArchiveAt>,
+}
+
+/// An archive on a web server.
+#[derive(Debug)]
+pub(super) struct ArchiveAt {
+    pub(super) url: Url,
     pub(super) credentials: Option<Credentials>,
-    /// True if the package is an archive whatever its name ends with.
-    pub(super) is_archive: bool,
-    /// The SHA-256 digest that the archive must have, in hexadecimal digits. `None` if it is not known.
+    /// The SHA-256 digest that it must have, in hexadecimal digits. `None` if it is not known.
     pub(super) digest: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct VersionList {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     modules: Vec<ModuleVersions>,
 }
 
 #[derive(Deserialize)]
 struct ModuleVersions {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     versions: Vec<ListedVersion>,
 }
 
@@ -49,7 +54,7 @@ struct ListedVersion {
 
 #[derive(Default, Deserialize)]
 struct Location {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     location: String,
     #[serde(default)]
     use_registry_credentials: Option<bool>,
@@ -99,7 +104,9 @@ impl<'n> ModuleRegistry<'n> {
         let answer = self.network.ask(&request).await.map_err(|it| self.failed(&it))?;
         let response = answer.ok_or_else(|| {
             let module = &self.module;
-            FetchError::Refused(format!("the registry has no version {version} of {module}"))
+            FetchError::Refused(format!(
+                "the registry has no version {version} of {module}; \"mayfly init -upgrade\" selects another one"
+            ))
         })?;
         let document = response.url.clone();
         let header = response.headers.get(LOCATION_HEADER).cloned();
@@ -114,23 +121,26 @@ impl<'n> ModuleRegistry<'n> {
         if location.is_empty() {
             return Err(self.failed("it did not return a location for this package"));
         }
-        let credentials = self.credentials.clone();
         match told.use_registry_credentials {
             None => indirect(location, &document).map_err(|it| self.failed(&it)),
             Some(wanted) => {
                 let url = document.join(location).map_err(|it| self.failed(&it.to_string()))?;
-                let credentials = credentials.filter(|_| wanted && url.has_origin_of(&document));
-                let package = package_at(&url);
-                let subdirectory = String::new();
+                // The registry itself decides, and not a server that it redirects to.
+                let is_own = wanted && url.has_origin_of(&self.base);
+                let credentials = self.credentials.clone().filter(|_| is_own);
+                let archive = Some(ArchiveAt { url, credentials, digest: None });
                 Ok(RegistryLocation {
-                    package,
-                    subdirectory,
-                    credentials,
-                    is_archive: true,
-                    digest: None,
+                    package: self.package(),
+                    subdirectory: String::new(),
+                    archive,
                 })
             }
         }
+    }
+
+    fn package(&self) -> ModulePackage {
+        let location = self.module.clone();
+        ModulePackage { getter: Getter::Registry, location, query: BTreeMap::new() }
     }
 
     fn request(&self, path: &str) -> Result<Request, FetchError> {
@@ -161,26 +171,8 @@ pub(super) fn indirect(location: &str, document: &Url) -> Result<RegistryLocatio
     match package.getter {
         Getter::File | Getter::Registry => Err(format!("it refers to {package}")),
         Getter::Git if is_file => Err(format!("it refers to {package}")),
-        _ => Ok(RegistryLocation {
-            package,
-            subdirectory,
-            credentials: None,
-            is_archive: false,
-            digest: None,
-        }),
+        _ => Ok(RegistryLocation { package, subdirectory, archive: None }),
     }
-}
-
-pub(super) fn package_at(url: &Url) -> ModulePackage {
-    let text = url.expose();
-    let (location, query) = text.split_once('?').unwrap_or((&text, ""));
-    let pairs = query.split('&').filter(|it| !it.is_empty()).map(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let decoded =
-            |it: &str| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into();
-        (decoded(name), decoded(value))
-    });
-    ModulePackage { getter: Getter::Http, location: location.to_owned(), query: pairs.collect() }
 }
 
 /// Returns the newest version that all constraints allow. A prerelease must be named exactly. `None` if there is none.

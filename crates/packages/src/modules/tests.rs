@@ -474,14 +474,14 @@ fn package_installed_by_another_tool_is_locked_unchanged() {
     };
     let mut installer = ModuleInstaller::new(request(&locks));
     let address = "registry.opentofu.org/a/vpc/aws?version=1.2.3";
-    run(installer.adopt(address, &target.join("vpc"))).expect("is readable");
+    run(installer.adopt(address, &target.join("vpc"), "")).expect("is readable");
     run(installer.remove_others());
     let locks = Locks { modules: installer.locks().clone(), ..Locks::default() };
     let lock = &locks.modules[address];
     assert_eq!(verify_module_package(&target.join("vpc"), lock).expect("readable"), Verdict::Same);
     bench.write("modules/vpc/main.tf", "# changed\n");
     let mut installer = ModuleInstaller::new(request(&locks));
-    let error = run(installer.adopt(address, &target.join("vpc"))).expect_err("is another one");
+    let error = run(installer.adopt(address, &target.join("vpc"), "")).expect_err("is another one");
     assert!(matches!(error, ModuleInstallError::Changed { .. }), "{error}");
 }
 

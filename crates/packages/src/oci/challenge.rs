@@ -14,14 +14,19 @@ pub(super) enum Challenge {
 }
 
 impl Challenge {
-    /// Returns the first challenge that is understood. `None` if there is none.
+    /// Returns the challenge that is understood, of several one for a token. `None` if there is none.
     pub(super) fn of(headers: &HeaderMap) -> Option<Challenge> {
         let texts = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|it| it.to_str().ok());
-        texts.filter_map(parse).next()
+        let found: Vec<Challenge> = texts.filter_map(parse).collect();
+        found.iter().find(|it| **it != Challenge::Basic).or(found.first()).cloned()
     }
 }
 
 fn parse(text: &str) -> Option<Challenge> {
+    // One header may have several challenges.
+    if let Some(at) = text.to_ascii_lowercase().find(", bearer ") {
+        return parse(&text[at + 2..]);
+    }
     let (scheme, rest) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
     if scheme.eq_ignore_ascii_case("basic") {
         return Some(Challenge::Basic);
@@ -69,6 +74,7 @@ mod tests {
             ),
             ("bearer service=r, realm=https://a/t", bearer("https://a/t", Some("r"), None)),
             ("Bearer realm=\"https://a", bearer("https://a", None, None)),
+            ("Basic realm=\"x\", Bearer realm=\"https://a/t\"", bearer("https://a/t", None, None)),
             ("Bearer scope=\"x\"", None),
             ("Negotiate", None),
             ("", None),

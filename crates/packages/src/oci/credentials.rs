@@ -14,6 +14,7 @@ use crate::cli_config::{
     ConfigEnvironment, OciDefaults, OciSecret, RepositoryCredentials, is_helper_name,
 };
 use crate::hosts::run_program;
+use crate::json_answer::or_default;
 
 /// All sources of credentials for repositories.
 #[derive(Debug, Default)]
@@ -30,28 +31,28 @@ pub(crate) struct OciCredentials {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DockerFile {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     auths: BTreeMap<String, Option<DockerAuth>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     cred_helpers: BTreeMap<String, String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     creds_store: String,
 }
 
 #[derive(Deserialize)]
 struct DockerAuth {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     auth: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     identitytoken: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct HelperAnswer {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     username: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     secret: String,
 }
 

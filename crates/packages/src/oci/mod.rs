@@ -19,15 +19,15 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
 
 use crate::hash::sha256_of_bytes;
-use crate::json_answer::json;
+use crate::json_answer::{json, or_default};
 
 pub(crate) use credentials::OciCredentials;
 
 /// The largest accepted manifest, in bytes: the size that registries must accept (OCI Distribution).
 const MAX_MANIFEST: u64 = 4 << 20;
 
-/// The most pages of tags that are read.
-const MAX_PAGES: usize = 1000;
+/// The most tags that are read.
+const MAX_TAGS: usize = 100_000;
 
 /// The media types of manifests that a request accepts.
 const MANIFESTS: HeaderValue = HeaderValue::from_static(
@@ -38,9 +38,9 @@ const MANIFESTS: HeaderValue = HeaderValue::from_static(
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Descriptor {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) media_type: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) artifact_type: String,
     pub(crate) digest: String,
     #[serde(default)]
@@ -61,11 +61,11 @@ pub(crate) struct OciPlatform {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OciManifest {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) artifact_type: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) manifests: Vec<Descriptor>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(crate) layers: Vec<Descriptor>,
 }
 
@@ -116,24 +116,32 @@ impl<'n> Repository<'n> {
     pub(crate) async fn tags(&self) -> Result<Option<Vec<String>>, String> {
         let mut tags = Vec::new();
         let mut next = Some(self.url("tags/list")?);
-        for _ in 0..MAX_PAGES {
-            let Some(url) = next else { break };
+        while let Some(url) = next {
             let request = Request::get(url, MAX_MANIFEST);
             let Some(response) = self.send(request).await? else { return Ok(None) };
-            next = next_page(&response);
+            next = self.next_page(&response);
             let list: TagList = json(response).await.map_err(|it| self.failed(&it))?;
-            tags.extend(list.tags.unwrap_or_default());
+            let found = list.tags.unwrap_or_default();
+            if tags.len() + found.len() > MAX_TAGS || (found.is_empty() && next.is_some()) {
+                return Err(self.failed(&"its list of tags does not end"));
+            }
+            tags.extend(found);
         }
         Ok(Some(tags))
     }
 
     /// Returns the manifest with a tag or a digest. `None` if there is none.
     pub(crate) async fn manifest(&self, reference: &str) -> Result<Option<OciManifest>, String> {
+        if !is_tag(reference) && sha256_digits(reference).is_none() {
+            return Err(
+                self.failed(&format!("{reference:?} is neither a tag nor a digest of SHA-256"))
+            );
+        }
         let mut request = Request::get(self.url(&format!("manifests/{reference}"))?, MAX_MANIFEST);
         request.headers.insert(ACCEPT, MANIFESTS);
         let Some(response) = self.send(request).await? else { return Ok(None) };
         let body = response.body.bytes().await.map_err(|it| self.failed(&it))?;
-        if let Some(expected) = reference.strip_prefix("sha256:")
+        if let Some(expected) = sha256_digits(reference)
             && sha256_of_bytes(&body) != expected
         {
             return Err(self.failed(&format!("its manifest {reference} has another content")));
@@ -161,8 +169,11 @@ impl<'n> Repository<'n> {
         self.base.join(&format!("./{path}")).map_err(|it| self.failed(&it))
     }
 
-    /// Sends a request, and logs in if the registry wants that. `None` if there is no such resource.
+    /// Sends a request to the registry, and logs in if the registry wants that. `None` if there is no such resource.
     async fn send(&self, mut request: Request) -> Result<Option<Response>, String> {
+        if !request.url.has_origin_of(&self.base) {
+            return Err(self.failed(&format!("it refers to {}", request.url)));
+        }
         request.credentials = self.accepted.lock().await.clone();
         let sent = self.access.client.send(&request).await;
         let mut response = sent.map_err(|it| self.failed(&it))?;
@@ -180,6 +191,14 @@ impl<'n> Repository<'n> {
             }
             _ => response.success().map(Some).map_err(|it| self.failed(&it)),
         }
+    }
+
+    /// The URL of the next page of a list. `None` if there is none at the same registry.
+    fn next_page(&self, response: &Response) -> Option<Url> {
+        let link = response.headers.get(LINK)?.to_str().ok()?;
+        let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
+        let url = response.url.join(target).ok()?;
+        (parameters.contains("next") && url.has_origin_of(&self.base)).then_some(url)
     }
 
     fn failed(&self, cause: &dyn std::fmt::Display) -> String {
@@ -202,12 +221,11 @@ fn is_name(part: &str) -> bool {
     part.len() <= 255 && part.bytes().all(is_plain) && is_edge(first) && is_edge(last)
 }
 
-/// The URL of the next page of a list. `None` if there is none at the same server.
-fn next_page(response: &Response) -> Option<Url> {
-    let link = response.headers.get(LINK)?.to_str().ok()?;
-    let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
-    let url = response.url.join(target).ok()?;
-    (parameters.contains("next") && url.has_origin_of(&response.url)).then_some(url)
+/// Returns true if a text can be the name of a tag (OCI Distribution, "Pulling manifests").
+pub(crate) fn is_tag(text: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    let is_length = (1..=128).contains(&text.len());
+    is_length && !text.starts_with(['.', '-']) && text.chars().all(is_plain)
 }
 
 #[cfg(test)]

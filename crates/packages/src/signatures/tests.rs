@@ -67,6 +67,26 @@ fn invalid_signatures_are_refused() {
 }
 
 #[test]
+fn only_signatures_of_documents_count() {
+    // Types of signatures that cover a part of the document, nothing of it, or a key.
+    for kind in [0x02, 0x40, 0x10, 0x1f] {
+        let mut other = BY_SPLIT.to_vec();
+        assert_eq!(other[2..4], [4, 0], "the version and the type");
+        other[3] = kind;
+        assert!(signed(&other, &[SPLIT], IN_2026).contains("not a signature of a document"));
+    }
+}
+
+#[test]
+fn every_signature_in_a_file_is_tried() {
+    let both = [BY_RSA, BY_SPLIT].concat();
+    assert_eq!(signed(&both, &[SPLIT], IN_2026), "6252894218315367");
+    assert_eq!(signed(&both, &[RSA], IN_2026), "FD7A34A754EBC8A0");
+    // A signature from the future is as one that has expired.
+    assert_eq!(signed(BY_RSA, &[RSA], 1_700_000_000), "FD7A34A754EBC8A0, expired");
+}
+
+#[test]
 fn changed_signatures_and_documents_are_noticed() {
     for at in 0..BY_SPLIT.len() {
         let mut changed = BY_SPLIT.to_vec();

@@ -125,7 +125,7 @@ impl NetworkMirror {
             hashes.insert(hash);
         }
         let proof = Proof::Hashes { hashes, trusts_all_hashes: self.trusts_all_hashes };
-        Ok(Some(RemotePackage { url, credentials: None, proof }))
+        Ok(Some(RemotePackage::new(url, None, proof)))
     }
 
     /// Requests a file of the index. `None` if there is none. Returns the place that relative URLs refer to, too.

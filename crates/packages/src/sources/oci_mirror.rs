@@ -82,7 +82,7 @@ impl OciMirror {
         let digits = sha256_digits(&layer.digest).unwrap_or_default();
         let hashes = BTreeSet::from([Hash::parse(&format!("zh:{digits}"))?]);
         let proof = Proof::Hashes { hashes, trusts_all_hashes: false };
-        Ok(Some(RemotePackage { url: request.url, credentials: request.credentials, proof }))
+        Ok(Some(RemotePackage::new(request.url, request.credentials, proof)))
     }
 
     /// The repository of a provider.

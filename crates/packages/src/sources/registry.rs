@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::hash::Hash;
 use crate::hosts::HostName;
-use crate::json_answer::{MAX_DOCUMENT, json};
+use crate::json_answer::{MAX_DOCUMENT, json, or_default};
 use crate::network::Network;
 use crate::platform::Platform;
 use crate::release::{ListedPackage, Release};
@@ -53,7 +53,7 @@ struct PackageAnswer {
     shasum: String,
     shasums_url: String,
     shasums_signature_url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     signing_keys: SigningKeys,
     #[serde(default)]
     packages: Option<BTreeMap<String, PackageEntry>>,
@@ -74,7 +74,7 @@ struct SigningKey {
 struct PackageEntry {
     #[serde(default)]
     hashes: Option<Vec<String>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     package_size: u64,
 }
 
@@ -162,7 +162,7 @@ impl<'n> Registry<'n> {
         };
         release.check_urls()?;
         let url = url("the package", &answer.download_url)?;
-        Ok(RemotePackage { url, credentials: None, proof: Proof::Release(Box::new(release)) })
+        Ok(RemotePackage::new(url, None, Proof::Release(Box::new(release))))
     }
 
     /// The error for a version with plugin protocols that this program does not speak. It names the newest version that

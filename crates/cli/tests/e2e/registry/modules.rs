@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A registry with two versions of `acme/net/aws`, which are archives with the module in the directory `vpc`.
-fn pages() -> Pages {
+fn pages_of_registry() -> Pages {
     let mut pages = Pages::new();
     let services = json!({"modules.v1": "/v1/modules/"});
     pages.insert("/.well-known/terraform.json".to_owned(), document(&services));
@@ -36,7 +36,7 @@ fn document(value: &serde_json::Value) -> Vec<u8> {
 
 fn bench() -> (Bench, Server) {
     let bench = Bench::new();
-    let server = Server::start(&bench, pages());
+    let server = Server::start(&bench, pages_of_registry());
     (bench, server)
 }
 
@@ -120,7 +120,7 @@ fn locked_version_is_kept_until_an_upgrade() {
     // Another machine must get the same package for the locked version.
     let changed = archive("output \"version\" {\n  value = \"another\"\n}\n");
     let other = Bench::new();
-    let mut pages = pages();
+    let mut pages = pages_of_registry();
     pages.insert("/files/1.2.0.zip".to_owned(), changed);
     let replaced = Server::start(&other, pages);
     call(&other, &replaced, ">= 1.0");
@@ -165,6 +165,34 @@ fn token_of_the_registry_reaches_neither_package_nor_page() {
 }
 
 #[test]
+fn token_does_not_follow_a_redirect_of_the_registry() {
+    let elsewhere = Bench::new();
+    let told = json!({"location": "./x.zip", "use_registry_credentials": true});
+    let pages = [("/x".to_owned(), document(&told)), ("/x.zip".to_owned(), archive("# module\n"))];
+    let other = Server::start(&elsewhere, pages.into());
+    let bench = Bench::new();
+    let mut pages = pages_of_registry();
+    let moved = format!(
+        "HTTP/1.1 302 Found\r\nlocation: https://localhost:{}/x\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+        other.port
+    );
+    pages.insert("/v1/modules/acme/net/aws/1.2.0/download".to_owned(), moved.into_bytes());
+    let server = Server::start(&bench, pages);
+    let authorities = [bench.read("ca.pem"), elsewhere.read("ca.pem")].concat();
+    bench.write("ca.pem", &String::from_utf8(authorities).expect("is text"));
+    call(&bench, &server, "1.2.0");
+    let main = String::from_utf8(bench.read("main.tf")).expect("is text");
+    let main =
+        main.replace(HOST, &format!("localhost:{}", server.port)).replace("aws\"", "aws//vpc\"");
+    bench.write("main.tf", &main);
+    let token = format!("TF_TOKEN_localhost:{}", server.port);
+    run(&Program::Mayfly, &bench, &["init"]).env(&token, "t0ken").end();
+    let heads = other.heads();
+    assert_eq!(heads.len(), 2, "{heads:?}");
+    assert!(heads.iter().all(|it| !it.contains("t0ken")), "{heads:?}");
+}
+
+#[test]
 fn page_leads_to_the_package() {
     for program in programs() {
         let bench = Bench::new();
@@ -192,7 +220,7 @@ fn page_leads_to_the_package() {
 #[test]
 fn module_of_a_registry_becomes_the_working_directory() {
     let bench = Bench::new();
-    let server = Server::start(&bench, pages());
+    let server = Server::start(&bench, pages_of_registry());
     std::fs::rename(bench.path("ca.pem"), bench.root().join("ca.pem")).expect("was written");
     let source = format!("-from-module=localhost:{}/acme/net/aws", server.port);
     let ended = bench.mayfly(".", ["init", &source]);

@@ -127,11 +127,17 @@ fn run(program: &Program, bench: &Bench, arguments: &[&str]) -> Run {
     run.env("TF_CLI_CONFIG_FILE", bench.root().join("rc"))
 }
 
-/// Starts a registry, and writes a CLI configuration with a mirror and with credentials in it.
+/// Starts a registry, and writes a CLI configuration for it.
 fn bench(content: Content) -> (Bench, Server) {
     let bench = Bench::new();
     let server = Server::start_with(&bench, move |head, path| content.answer(head, path));
-    let host = format!("localhost:{}", server.port);
+    configure(&bench, server.port);
+    (bench, server)
+}
+
+/// Writes a CLI configuration with a mirror in a registry, and with credentials for it.
+fn configure(bench: &Bench, port: u16) {
+    let host = format!("localhost:{port}");
     bench.write(
         "../rc",
         &format!(
@@ -140,7 +146,6 @@ fn bench(content: Content) -> (Bench, Server) {
              username = \"user\"\n  password = \"passw0rd\"\n}}\n"
         ),
     );
-    (bench, server)
 }
 
 const THING: &str = "mirror/example.com/tests/thing";
@@ -255,6 +260,40 @@ fn wrong_password_and_plain_token_service_are_refused() {
         words(&err).contains("its token service http://localhost:1/token is not encrypted"),
         "{err}"
     );
+}
+
+#[test]
+fn credentials_stay_at_the_registry() {
+    let elsewhere = Bench::new();
+    let other = Server::start_with(&elsewhere, |_, _| {
+        let list = answer("application/json", b"{\"tags\": [\"1.0.0\"]}");
+        let list = String::from_utf8(list).expect("is text");
+        Some(
+            list.replacen("connection:", "link: </v2/next>; rel=\"next\"\r\nconnection:", 1)
+                .into_bytes(),
+        )
+    });
+    let bench = Bench::new();
+    let content = Content::default();
+    let target = other.port;
+    let server = Server::start_with(&bench, move |head, path| match path.ends_with("/tags/list") {
+        true if head.contains("t0ken") => {
+            let moved = format!(
+                "HTTP/1.1 302 Found\r\nlocation: https://localhost:{target}/tags\r\nconnection: close\r\n\
+                 content-length: 0\r\n\r\n"
+            );
+            Some(moved.into_bytes())
+        }
+        _ => content.answer(head, path),
+    });
+    let authorities = [bench.read("ca.pem"), elsewhere.read("ca.pem")].concat();
+    bench.write("ca.pem", &String::from_utf8(authorities).expect("is text"));
+    configure(&bench, server.port);
+    require(&bench);
+    run(&Program::Mayfly, &bench, &["init"]).fails();
+    let heads = other.heads();
+    assert_eq!(heads.len(), 1, "{heads:?}");
+    assert!(!heads[0].contains("t0ken"), "{heads:?}");
 }
 
 /// The CLI configuration with another port of the registry.

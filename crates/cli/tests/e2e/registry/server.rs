@@ -5,6 +5,7 @@ use std::{
     io::{Cursor, Write as _},
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pgp::{
     composed::{
         ArmorOptions, DetachedSignature, KeyType, SecretKeyParamsBuilder, SignedPublicKey,
@@ -99,6 +100,14 @@ fn document(value: &Value) -> Vec<u8> {
 
 /// The pages of a host with the services of registries, and the releases of `tests/thing`.
 pub(super) fn pages(releases: &[Release<'_>]) -> Pages {
+    pages_with(releases, package)
+}
+
+/// As [`pages`], with these packages for each version and platform.
+pub(super) fn pages_with(
+    releases: &[Release<'_>],
+    package: impl Fn(&str, &str) -> Vec<u8>,
+) -> Pages {
     let mut pages = Pages::new();
     let services = json!({"providers.v1": "/v1/providers/", "modules.v1": "/v1/modules/"});
     pages.insert("/.well-known/terraform.json".to_owned(), document(&services));
@@ -110,14 +119,14 @@ pub(super) fn pages(releases: &[Release<'_>]) -> Pages {
         });
         let Release { version, protocols, .. } = release;
         versions.push(json!({"version": version, "protocols": protocols, "platforms": platforms}));
-        add_release(&mut pages, release);
+        add_release(&mut pages, release, &package);
     }
     let versions = json!({"id": "tests/thing", "versions": versions, "warnings": null});
     pages.insert("/v1/providers/tests/thing/versions".to_owned(), document(&versions));
     pages
 }
 
-fn add_release(pages: &mut Pages, release: &Release<'_>) {
+fn add_release(pages: &mut Pages, release: &Release<'_>, package: &dyn Fn(&str, &str) -> Vec<u8>) {
     let version = release.version;
     let name = |platform: &str| format!("terraform-provider-thing_{version}_{platform}.zip");
     let packages = PLATFORMS.map(|it| (it, package(version, it)));
@@ -130,8 +139,8 @@ fn add_release(pages: &mut Pages, release: &Release<'_>) {
         .iter()
         .map(|(platform, package)| {
             let zh = format!("zh:{}", sha256(package));
-            let entry =
-                json!({"hashes": [zh, format!("h1:{platform}=")], "package_size": package.len()});
+            let h1 = format!("h1:{}", STANDARD.encode(Sha256::digest(platform)));
+            let entry = json!({"hashes": [zh, h1], "package_size": package.len()});
             ((*platform).to_owned(), entry)
         })
         .collect();

@@ -153,7 +153,9 @@ fn wrong_answers_of_a_registry_are_refused() {
         assert!(error.contains(expected), "{expected}: {error}");
     }
     let error = fetched(MODULE, &[]);
-    assert_eq!(error, "the registry has no version 1.2.0 of registry.test/acme/net/aws");
+    let expected = "the registry has no version 1.2.0 of registry.test/acme/net/aws; \"mayfly init -upgrade\" \
+                    selects another one";
+    assert_eq!(error, expected);
 }
 
 #[test]
