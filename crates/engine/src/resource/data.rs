@@ -58,7 +58,12 @@ impl Planning<'_> {
                 let value = Value::unknown(subject.ty().clone());
                 (Planned { change: None, drift: None, refreshed: None, value }, true)
             }
-            Some(reason) => (self.defer_data(&subject, &config, reason), true),
+            Some(reason) => {
+                // An error of the configuration is better found now than after other changes.
+                let provider = self.provider_for(&subject).await?;
+                self.validate_data(&subject, &*provider, entry, &config).await?;
+                (self.defer_data(&subject, &config, reason), true)
+            }
             None => {
                 let provider = self.provider_for(&subject).await?;
                 let value = self.read_data(&subject, &*provider, entry, &config).await?;
@@ -222,6 +227,20 @@ impl Walk<'_> {
         self.marked(subject, value).with_path_marks(&marks)
     }
 
+    /// Lets the provider validate the configuration, of which values may be unknown.
+    async fn validate_data(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        entry: &Entry,
+        config: &Value,
+    ) -> Result<(), Failed> {
+        let config = config.without_all_marks();
+        let request = ValidateRequest { type_name: subject.type_name(), config };
+        let found = provider.validate_data_config(request).await;
+        self.report_provider(found, Some((entry, &entry.resource().body)), Some(&subject.text))
+    }
+
     async fn read_data(
         &self,
         subject: &Subject,
@@ -231,13 +250,7 @@ impl Walk<'_> {
     ) -> Result<Value, Failed> {
         let place = Some((entry, &entry.resource().body));
         let plain = config.without_all_marks();
-        let request = ValidateRequest { type_name: subject.type_name(), config: plain.clone() };
-        self.report_provider(
-            provider.validate_data_config(request).await,
-            place,
-            Some(&subject.text),
-        )?;
-
+        self.validate_data(subject, provider, entry, config).await?;
         let action = ApplyAction::Read;
         let address = || subject.object.clone();
         self.emit(Event::ApplyStart { address: address(), action, id: None });

@@ -134,6 +134,18 @@ fn deferred_data_source_is_read_after_its_dependency_is_applied() {
 }
 
 #[test]
+fn deferred_data_source_is_validated_by_the_plan() {
+    let mut world = world(
+        "resource \"test_thing\" \"a\" {\n  name = \"a\"\n}\ndata \"test_lookup\" \"d\" {\n  name = \
+         test_thing.a.id\n}\n",
+    );
+    world.fault("validate data ?");
+    let planned = world.plan();
+    assert_eq!(lookups(&world), "", "its name is unknown");
+    assert_eq!(summaries(&planned.diagnostics), "error: validate data ? failed\n");
+}
+
+#[test]
 fn watch_reads_a_data_source_again_once_nothing_is_pending() {
     let text = |v: &str, tag: &str| {
         format!(

@@ -304,9 +304,16 @@ impl Provider for Fake {
         Box::pin(async { Vec::new() })
     }
 
-    fn validate_data_config(&self, _: ValidateRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
+    fn validate_data_config(
+        &self,
+        request: ValidateRequest,
+    ) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {
         self.count();
-        Box::pin(async { Vec::new() })
+        let what = format!("validate data {}", name_of(&request.config));
+        let fails = self.shared.lock().expect("not poisoned").faults.iter().any(|it| *it == what);
+        let error = || ProviderDiagnostic::error(format!("{what} failed"), "as told");
+        let found = fails.then(error).into_iter().collect();
+        Box::pin(async { found })
     }
 
     fn validate_ephemeral_config(
