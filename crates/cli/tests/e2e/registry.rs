@@ -2,6 +2,7 @@
 //! available.
 
 mod faults;
+mod git;
 mod modules;
 mod oci;
 mod providers;
