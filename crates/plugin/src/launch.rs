@@ -43,7 +43,7 @@ pub struct LaunchOptions {
     pub tls: TlsMode,
     /// The timeout from the start of the process to the open connection; go-plugin uses 60 s.
     pub start_timeout: Duration,
-    /// The stdin of the plugin.
+    /// The stdin of the plugin. A plugin in a sandbox that may not start programs has none.
     pub stdin: PluginStdin,
     /// The restrictions of the process. `None` if it runs without any.
     pub sandbox: Option<Sandbox>,
@@ -227,9 +227,12 @@ impl Started {
             None => supervision::through_starter(&processes, command),
         };
         set_environment(&mut command, identity, &registration);
+        // A login program that the plugin runs may ask the user. Without such programs, a plugin in a sandbox has
+        // nothing to ask.
+        let asks = sandboxed.as_ref().is_none_or(|it| it.policy().grants.processes);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(match stdin {
-            PluginStdin::Inherit => Stdio::inherit(),
-            PluginStdin::Null => Stdio::null(),
+            PluginStdin::Inherit if asks => Stdio::inherit(),
+            PluginStdin::Inherit | PluginStdin::Null => Stdio::null(),
         });
         let mut command = tokio::process::Command::from(command);
         command.kill_on_drop(true);
@@ -254,7 +257,14 @@ impl Started {
         program: &Path,
         identity: Option<Identity>,
     ) -> Result<(Channel, ProtocolVersion), LaunchError> {
-        let handshake = self.handshake(program).await?;
+        let mut handshake = self.handshake(program).await?;
+        if let Some(sandboxed) = self.guard.sandboxed() {
+            let own = sandboxed.own_address(handshake.address);
+            handshake.address = own.map_err(|cause| {
+                let text = self.listener.redact.redact(&cause);
+                LaunchError::Sandbox(logs::shortened(text))
+            })?;
+        }
         self.guard.listens(handshake.address.socket());
         let tls = match (identity, handshake.certificate) {
             (Some(identity), Some(der)) => Some(

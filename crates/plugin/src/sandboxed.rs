@@ -13,6 +13,8 @@ use provider::ProviderDiagnostic;
 use sandbox::{Confinement, Policy};
 use tempfile::TempDir;
 
+use crate::handshake::Address;
+
 /// The begin of the names of the temporary directories. The supervisor removes no others. It is short, because the
 /// path of a socket is limited to about a hundred bytes.
 const PREFIX: &str = "mayfly-";
@@ -60,6 +62,27 @@ impl Sandboxed {
 
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// Returns the address on which the process says that it listens. An error if it may be that of another program:
+    /// this process is not restricted, so it must not connect there for a process that may not, nor remove the socket.
+    pub(crate) fn own_address(&self, address: Address) -> Result<Address, String> {
+        let foreign = |text: String| {
+            format!("it reported the address {text}, which may belong to another program")
+        };
+        match address {
+            Address::Unix(path) => {
+                let own = self.directory.path().canonicalize().ok();
+                // The process can link its own directory to others, so nothing below it counts.
+                let socket = path.canonicalize().ok();
+                socket
+                    .filter(|it| it.parent() == own.as_deref())
+                    .map(Address::Unix)
+                    .ok_or_else(|| foreign(format!("{path:?}")))
+            }
+            Address::Tcp(address) if address.ip().is_loopback() => Ok(Address::Tcp(address)),
+            Address::Tcp(address) => Err(foreign(address.to_string())),
+        }
     }
 
     /// Adds an explanation to each diagnostic that names a refusal of the sandbox.

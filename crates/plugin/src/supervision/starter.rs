@@ -122,9 +122,25 @@ pub(super) fn run_sandboxed(this: &OsStr, parent: &OsStr, arguments: &[OsString]
         true => Start::InProcess,
         false => Start::Program(Path::new(program)),
     };
+    close_inherited();
     match sandbox::restrict(&policy, start) {
         Ok(()) => run(this, parent, program, rest),
         Err(error) => unrestricted(&error),
+    }
+}
+
+/// Closes the files that the caller of Mayfly left open, beyond the standard streams: a restriction does not apply to
+/// files that are open already. This process has opened none so far.
+fn close_inherited() {
+    let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let numbers = entries.flatten().filter_map(|it| it.file_name().to_str()?.parse().ok());
+        numbers.collect::<Vec<i32>>()
+    });
+    // Without `/proc`, the numbers are unknown; the lowest free ones are used first.
+    let open = open.unwrap_or_else(|_| (0..=1024).collect());
+    for number in open.into_iter().filter(|it| *it > 2) {
+        // The number by which the list was read is closed already.
+        let _closed = nix::unistd::close(number);
     }
 }
 

@@ -88,15 +88,64 @@ async fn process_that_cannot_restrict_itself_is_not_used() {
     assert_eq!(error.to_string(), "its sandbox could not be set up: it lacks something");
 }
 
+/// A plugin that is a script with these lines.
+#[cfg(target_os = "linux")]
+fn script(folder: &Path, lines: &str) -> (Command, LaunchOptions) {
+    let script = folder.join("script");
+    fs::write(&script, format!("#!/bin/sh\n{lines}\n")).expect("writable");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("is ours");
+    let (command, mut options) = launched(&script, folder, &Heard::default());
+    options.sandbox = Some(sandbox(peer(), Grants { read: vec![script], ..Grants::default() }));
+    (command, options)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg(target_os = "linux")]
+async fn address_of_another_program_is_not_used() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let other = folder.path().join("other.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&other).expect("listens");
+    listener.set_nonblocking(true).expect("is set");
+    let unix = |path: &str| format!("1|6|unix|{path}|grpc|");
+    let certificate = "A".repeat(800);
+    for address in [
+        unix(&other.display().to_string()),
+        unix("$TMPDIR/../other.sock"),
+        unix("$TMPDIR/nothing"),
+        format!("1|6|tcp|192.0.2.1:10001|grpc|{certificate}"),
+    ] {
+        let (command, options) = script(folder.path(), &format!("echo \"{address}\""));
+        let error = launch(command, options).await.err().expect("is refused");
+        assert!(matches!(error, LaunchError::Sandbox(_)), "{error}");
+        assert!(error.to_string().contains("may belong to another program"), "{error}");
+    }
+    assert!(listener.accept().is_err() && other.exists(), "it is neither used nor removed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg(target_os = "linux")]
+async fn files_of_the_caller_are_closed() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let secret = fs::File::open("/proc/self/environ").expect("is readable");
+    // A number that a program that starts Mayfly may leave open.
+    rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty()).expect("is inherited");
+    let number = std::os::fd::AsRawFd::as_raw_fd(&secret);
+    let lines = format!(
+        "for number in 0 {number}; do\n  if [ -e /proc/self/fd/$number ]; then\n    echo \"$number \
+         is open\" >&2\n  fi\ndone\nread line || echo no input >&2"
+    );
+    let (command, options) = script(folder.path(), &lines);
+    let error = launch(command, options).await.err().expect("it is no plugin").to_string();
+    assert!(error.contains("0 is open"), "{error}");
+    assert!(!error.contains(&format!("\n{number} is open")), "{error}");
+    assert!(error.contains("no input"), "{error}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[cfg(target_os = "linux")]
 async fn last_words_of_a_process_are_explained() {
     let folder = tempfile::tempdir().expect("a directory");
-    let script = folder.path().join("script");
-    fs::write(&script, "#!/bin/sh\n/bin/true\n").expect("writable");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("is ours");
-    let (command, mut options) = launched(&script, folder.path(), &Heard::default());
-    options.sandbox = Some(sandbox(peer(), Grants { read: vec![script], ..Grants::default() }));
+    let (command, options) = script(folder.path(), "/bin/true");
     let error = launch(command, options).await.err().expect("it is no plugin").to_string();
     assert!(error.contains("Cannot fork") || error.contains("fork"), "{error}");
     assert!(error.contains("in which it may not start other programs"), "{error}");
