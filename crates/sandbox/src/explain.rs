@@ -30,13 +30,15 @@ const UNRESOLVED: &[&str] = &["name resolution", "failed to lookup address", "no
 /// Words about starting a program.
 const STARTS: &[&str] = &["fork/exec", "fork:", "cannot fork", "exec:", "exec ", "spawn "];
 /// Words about the network.
-const NETWORK: &[&str] =
-    &["dial", "connect", "socket", "listen", "bind", "tcp", "http://", "https://"];
+const NETWORK: &[&str] = &["dial", "connect", "socket", "listen", "bind", "tcp"];
+/// Words about connections, without which an address in a line is only mentioned.
+const CONNECTS: &[&str] = &["dial", "connect", "os error"];
 /// Words about listening.
 const LISTENS: &[&str] = &["listen", "bind"];
 /// Words about changing files.
-const WRITES: &[&str] =
-    &["write ", "writing", "creat", "mkdir", "remov", "unlink", "rename", "delet"];
+const WRITES: &[&str] = &[
+    "write ", "writing", "written", "creat", "mkdir", "remov", "unlink", "rename", "delet", "chmod",
+];
 
 /// The calls that Go names before the path in an error.
 const CALLS: &[&str] =
@@ -61,6 +63,8 @@ pub struct Confinement {
 struct Attempts {
     read: BTreeSet<PathBuf>,
     write: BTreeSet<PathBuf>,
+    /// Permitted paths that do not exist, so that the kernel could not permit them.
+    absent: BTreeSet<PathBuf>,
     connect: BTreeSet<u16>,
     bind: BTreeSet<u16>,
     is_network: bool,
@@ -79,11 +83,13 @@ impl Confinement {
         if !has(REFUSED, &lower) && !is_unresolved {
             return None;
         }
+        let words: String = text.lines().map(token::words).collect();
         let mut attempts = Attempts {
-            is_process: !self.policy.grants.processes && has(STARTS, &lower),
-            is_network: is_unresolved || (is_offline && has(NETWORK, &lower)),
+            is_process: !self.policy.grants.processes && has(STARTS, &words),
+            is_network: is_unresolved || (is_offline && has(NETWORK, &words)),
             ..Attempts::default()
         };
+        let is_written = has(WRITES, &words);
         // The line with the error names what was refused. Other lines count only if it names nothing.
         let (named, others): (Vec<&str>, Vec<&str>) =
             text.lines().partition(|it| has(REFUSED, &it.to_lowercase()));
@@ -91,44 +97,49 @@ impl Confinement {
             if attempts.has_object() {
                 break;
             }
-            for part in lines.into_iter().flat_map(token::parts).take(MOST_PARTS) {
-                self.look_at(part, &lower, &mut attempts);
+            let parts =
+                lines.into_iter().flat_map(|line| token::parts(line).map(move |it| (line, it)));
+            for (line, part) in parts.take(MOST_PARTS) {
+                if let Some(port) = token::port(part) {
+                    self.look_at_port(port, &token::words(line), &mut attempts);
+                } else if is_path(part, &lower) && !attempts.is_process {
+                    self.look_at_path(&self.directory.join(part), is_written, &mut attempts);
+                }
             }
         }
         attempts.explained(&self.provider)
     }
 
-    fn look_at(&self, part: &str, lower: &str, attempts: &mut Attempts) {
-        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
-        if let Some(port) = token::port(part)
-            && (has(NETWORK) || has(UNRESOLVED))
-        {
-            let grants = &self.policy.grants;
-            let (ports, permitted) = match has(LISTENS) {
-                true => (&mut attempts.bind, &grants.bind),
-                false => (&mut attempts.connect, &grants.connect),
-            };
-            // The port of DNS needs no line of its own.
-            if !permitted.contains(port) && port != DNS {
-                ports.insert(port);
-            }
-            return;
-        }
-        if is_path(part, lower) && !attempts.is_process {
-            self.look_at_path(&self.directory.join(part), has(WRITES), attempts);
+    /// Looks at a port of a line with these words.
+    fn look_at_port(&self, port: u16, words: &str, attempts: &mut Attempts) {
+        let has = |searched: &[&str]| searched.iter().any(|it| words.contains(it));
+        let grants = &self.policy.grants;
+        let (ports, permitted) = match has(LISTENS) {
+            true => (&mut attempts.bind, &grants.bind),
+            false if has(CONNECTS) || has(UNRESOLVED) => (&mut attempts.connect, &grants.connect),
+            false => return,
+        };
+        // The port of DNS needs no line of its own.
+        if !permitted.contains(port) && port != DNS {
+            ports.insert(port);
         }
     }
 
     fn look_at_path(&self, path: &Path, is_written: bool, attempts: &mut Attempts) {
         let Some((existing, path)) = resolved(path) else { return };
         let grants = &self.policy.grants;
-        let is_below = |roots: &[PathBuf]| {
-            roots.iter().any(|it| path.starts_with(it.canonicalize().as_deref().unwrap_or(it)))
-        };
-        if is_below(&grants.write) {
+        let is_below = |root: &&PathBuf| resolved(root).is_some_and(|(_, it)| path.starts_with(it));
+        let mut permitting = grants.write.iter().filter(is_below).peekable();
+        if permitting.peek().is_some() {
+            // The kernel permits only what exists when the process starts.
+            let permitting: Vec<&PathBuf> = permitting.collect();
+            if !permitting.iter().any(|it| it.exists()) {
+                attempts.absent.extend(permitting.into_iter().cloned());
+            }
             return;
         }
-        let is_readable = is_below(&grants.read) || system::is_always_readable(&path);
+        let is_readable =
+            grants.read.iter().any(|it| is_below(&it)) || system::is_always_readable(&path);
         let exists = existing == path;
         if exists && !is_written && !is_readable {
             if access(&path, Access::READ_OK).is_ok() {
@@ -173,14 +184,34 @@ fn parent(path: &Path) -> PathBuf {
 impl Attempts {
     fn has_object(&self) -> bool {
         let has_path = !self.read.is_empty() || !self.write.is_empty();
-        has_path || !self.connect.is_empty() || !self.bind.is_empty() || self.is_process
+        has_path
+            || !self.absent.is_empty()
+            || !self.connect.is_empty()
+            || !self.bind.is_empty()
+            || self.is_process
     }
 
     fn explained(self, provider: &str) -> Option<String> {
-        let list = |paths: &BTreeSet<PathBuf>| {
-            let paths: Vec<String> = paths.iter().map(|it| quoted(it)).collect();
-            paths.join(", ")
-        };
+        let texts: Vec<String> = [self.explained_absence(provider), self.suggested(provider)]
+            .into_iter()
+            .flatten()
+            .collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// Explains that permitted paths do not exist.
+    fn explained_absence(&self, provider: &str) -> Option<String> {
+        (!self.absent.is_empty()).then(|| {
+            format!(
+                "The provider {provider} runs in a sandbox, in which it may write in {}, but a path can be \
+                 permitted only if it exists when the provider starts: create it first.",
+                list(&self.absent)
+            )
+        })
+    }
+
+    /// Suggests the lines that would permit the rest.
+    fn suggested(self, provider: &str) -> Option<String> {
         let ports = |ports: &BTreeSet<u16>| {
             let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
             ports.join(", ")
@@ -227,6 +258,12 @@ impl Attempts {
             refused.join(", nor ")
         ))
     }
+}
+
+/// Paths as elements of a list of the CLI configuration.
+fn list(paths: &BTreeSet<PathBuf>) -> String {
+    let paths: Vec<String> = paths.iter().map(|it| quoted(it)).collect();
+    paths.join(", ")
 }
 
 /// A path as a string of the CLI configuration.

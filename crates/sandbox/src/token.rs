@@ -15,6 +15,29 @@ pub(crate) fn parts(line: &str) -> impl Iterator<Item = &str> {
     parts.filter(|it| !it.is_empty())
 }
 
+/// The begins of a part that is certainly a path.
+const PLACES: &[&str] = &["/", "./", "../", "~/"];
+/// A word of Go about starting a program that looks like a path.
+const START: &str = "fork/exec";
+
+/// Returns the words of a line in lower case, without its paths, URLs and names of files. Each word is followed by a
+/// space.
+pub(crate) fn words(line: &str) -> String {
+    let is_place = |it: &str| PLACES.iter().any(|place| it.starts_with(place));
+    let mut line = line.to_lowercase();
+    for quote in ['"', '\'', '`'] {
+        // Every second part is a quotation.
+        let parts = line.split(quote).enumerate();
+        let parts = parts.filter(|(position, part)| position % 2 == 0 || !is_place(part));
+        line = parts.map(|it| it.1).collect::<Vec<_>>().join(" ");
+    }
+    let is_word = |it: &&str| {
+        let part = it.trim_start_matches(BEFORE).trim_end_matches(AFTER);
+        part == START || !part.contains(['/', '.'])
+    };
+    line.split_whitespace().filter(is_word).flat_map(|it| [it, " "]).collect()
+}
+
 /// Returns the port of a URL or of `host:port`.
 pub(crate) fn port(part: &str) -> Option<u16> {
     let (scheme, rest) = part.split_once("://").unwrap_or(("", part));
@@ -55,6 +78,20 @@ mod tests {
             ]
         );
         assert_eq!(parts(" :: \"\" "), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn words_are_not_those_of_paths_and_urls() {
+        for (line, expected) in [
+            ("Open /connect/bind.txt: Permission denied.", "open permission denied. "),
+            ("open \"/dial tcp/b\" and 'no path'", "open and no path "),
+            ("fork/exec /bin/x: bad", "fork/exec bad "),
+            ("see https://dial.example.com:80 (http://connect), a/socket creat.txt", "see "),
+            ("can't write `./exec`", "can t write "),
+            ("", ""),
+        ] {
+            assert_eq!(words(line), expected, "{line}");
+        }
     }
 
     #[test]

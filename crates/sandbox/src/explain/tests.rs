@@ -198,6 +198,50 @@ fn errors_of_go_are_understood() {
 }
 
 #[test]
+fn words_in_paths_and_mentioned_addresses_are_no_attempts() {
+    let api = "the API at https://example.com:8443 says: Permission denied";
+    assert_eq!(added(&online(), api), "");
+    let connected = "https://example.com:8443: tcp connect error: Permission denied (os error 13)";
+    assert_eq!(added(&online(), connected), "connect = [8443]");
+    check(
+        Grants::default(),
+        "DIR/secret cannot be written: Permission denied",
+        expect![[r#"
+            The provider hashicorp/aws runs in a sandbox, in which it may not write in "DIR". If you trust it with that, add to the CLI configuration:
+
+              provider_sandbox {
+                include = ["hashicorp/aws"]
+                write = ["DIR"]
+              }"#]],
+    );
+    check(
+        Grants::default(),
+        "open DIR/secret: permission denied (see https://example.com/create/connect)",
+        expect![[r#"
+            The provider hashicorp/aws runs in a sandbox, in which it may not read "DIR/secret". If you trust it with that, add to the CLI configuration:
+
+              provider_sandbox {
+                include = ["hashicorp/aws"]
+                read = ["DIR/secret"]
+              }"#]],
+    );
+}
+
+#[test]
+fn permitted_path_that_does_not_exist_is_explained() {
+    let grants = Grants { write: vec!["/nothing/out".into()], ..Grants::default() };
+    check(
+        grants.clone(),
+        "mkdir /nothing/out/a: permission denied",
+        expect![[
+            r#"The provider hashicorp/aws runs in a sandbox, in which it may write in "/nothing/out", but a path can be permitted only if it exists when the provider starts: create it first."#
+        ]],
+    );
+    let existing = Grants { write: vec!["/nothing/out".into(), "/".into()], ..grants };
+    check(existing, "mkdir /nothing/out/a: permission denied", expect![""]);
+}
+
+#[test]
 fn line_with_the_error_is_preferred() {
     check(
         online(),
