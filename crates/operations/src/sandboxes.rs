@@ -21,7 +21,7 @@ use engine::LogLevel;
 use packages::{CliConfig, Located, SandboxRule};
 use plugin::{LaunchError, Sandbox};
 use providers::Surroundings;
-use sandbox::{Confinement, Grants, Policy};
+use sandbox::{Confinement, Grants, Policy, contains_home};
 
 use crate::session::Session;
 
@@ -31,6 +31,8 @@ const CACHES: &str = "provider-caches";
 const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
 /// The variables with certificates that a provider trusts. The second one has several directories.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+/// The variable with the home directory of the user.
+const HOME: &str = "HOME";
 
 /// The sandboxes of the providers of one run.
 #[derive(Default)]
@@ -42,6 +44,10 @@ pub(crate) struct ProviderSandboxes {
     working_directory: PathBuf,
     /// The directories of the configuration, which every provider may read.
     configuration: Vec<PathBuf>,
+    /// The directory in which the command was called, which bundled providers may read. `None` if it is a directory
+    /// of the configuration, or contains the home directory.
+    called_in: Option<PathBuf>,
+    home: Option<PathBuf>,
     certificates: Vec<PathBuf>,
     data_dir: PathBuf,
 }
@@ -52,9 +58,14 @@ impl ProviderSandboxes {
         let working_directory = session.system.base_directory();
         let configuration = configuration(session, &working_directory);
         let variable = |name: &str| session.system.variable(name);
+        let home = variable(HOME).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let called_in = Some(session.system.current_directory())
+            .filter(|it| is_new(it, &configuration) && !contains_home(it, home.as_deref()));
+        let writable: Vec<PathBuf> = configuration.iter().chain(&called_in).cloned().collect();
         let surroundings = Surroundings {
             working_directory: &working_directory,
-            configuration: &configuration,
+            configuration: &writable,
+            home: home.as_deref(),
             variable: &variable,
         };
         let bundled = providers::bundled().into_iter();
@@ -70,6 +81,8 @@ impl ProviderSandboxes {
             data_dir: working_directory.join(session.data_dir()),
             working_directory,
             configuration,
+            called_in,
+            home,
         }
     }
 
@@ -127,16 +140,16 @@ impl ProviderSandboxes {
         Some(Sandbox { launcher: self.launcher.clone(), confinement })
     }
 
-    /// Creates the directory of `path.temp` before a provider starts that may write there: a process cannot be granted
-    /// a directory that does not exist yet. It is removed at the end of the run if it is empty.
+    /// Creates the directory of `path.temp` before a provider in a sandbox starts: a process cannot be granted a
+    /// directory that does not exist yet. It is removed at the end of the run if it is empty.
     pub(crate) fn make_temporary(&self, source: &ProviderSource, located: &Located) {
         let temporary = self.temporary();
-        let is_granted = |it: &Policy| {
-            let others = it.grants.write.iter().filter(|it| **it != temporary);
-            others.into_iter().any(|it| temporary.starts_with(it))
+        let needs = |paths: &[PathBuf]| {
+            let mut others = paths.iter().filter(|it| **it != temporary);
+            paths.contains(&temporary) && !others.any(|it| temporary.starts_with(it))
         };
         let policy = self.policy(source, located);
-        if policy.is_some_and(|it| it.grants.write.contains(&temporary) && !is_granted(&it)) {
+        if policy.is_some_and(|it| needs(&it.grants.write) || needs(&it.grants.read)) {
             // If it cannot be created, neither can a temporary file, which is reported.
             let _refused = fs::create_dir_all(temporary);
         }
@@ -175,17 +188,30 @@ impl ProviderSandboxes {
         let mut grants = bundled.cloned().unwrap_or_default();
         let is_writer = bundled.is_none() || !grants.write.is_empty();
         self.add_rules(source, &mut grants);
+        // A provider that may write somewhere may unpack a program there. Go changes modes by path.
+        grants.modes = bundled.is_none() && !grants.write.is_empty();
         grants.read.extend_from_slice(&self.configuration);
         grants.read.extend_from_slice(&self.certificates);
-        if let Located::Installed { executable, .. } | Located::Overridden { executable } = located
-        {
-            let package = executable.parent().map(|it| self.working_directory.join(it));
-            grants.read.extend(package);
+        match located {
+            Located::Installed { executable, .. } | Located::Overridden { executable } => {
+                grants.read.push(self.package(executable));
+            }
+            Located::Bundled { .. } | Located::Builtin => {
+                grants.read.extend(self.called_in.clone())
+            }
         }
-        if is_writer {
-            grants.write.push(self.temporary());
+        match is_writer {
+            true => grants.write.push(self.temporary()),
+            false => grants.read.push(self.temporary()),
         }
         Some(Policy { grants, is_required: by_rule.is_some() })
+    }
+
+    /// Returns the directory of an executable, or the executable alone if an override names one in the home directory.
+    fn package(&self, executable: &Path) -> PathBuf {
+        let executable = self.working_directory.join(executable);
+        let directory = executable.parent().filter(|it| !contains_home(it, self.home.as_deref()));
+        directory.unwrap_or(&executable).to_owned()
     }
 
     /// Adds the grants of the blocks. Ports in a block replace those of a bundled provider, so that a block can narrow
@@ -222,21 +248,24 @@ pub(crate) fn start_error(source: &ProviderSource, error: &LaunchError) -> Strin
     }
 }
 
-/// The directories of the configuration: the working directory, that in which the command was called, and those of
-/// local and installed modules.
+/// The directories of the configuration: the working directory, and those of local and installed modules.
 fn configuration(session: &Session, working_directory: &Path) -> Vec<PathBuf> {
     let mut directories = vec![working_directory.to_owned()];
-    let called_in = session.system.current_directory();
     // A manifest that cannot be read is reported when the modules are loaded.
     let manifest = session.read_manifest().unwrap_or_default();
     let modules = manifest.modules.values().filter(|it| !it.dir.is_empty());
     let modules = modules.map(|it| working_directory.join(&it.dir));
-    for directory in [called_in].into_iter().chain(modules) {
-        if !directories.iter().any(|it| directory.starts_with(it) && !has_parents(&directory)) {
+    for directory in modules {
+        if is_new(&directory, &directories) {
             directories.push(directory);
         }
     }
     directories
+}
+
+/// Returns true if a directory is not below one of the others.
+fn is_new(directory: &Path, others: &[PathBuf]) -> bool {
+    has_parents(directory) || !others.iter().any(|it| directory.starts_with(it))
 }
 
 fn has_parents(path: &Path) -> bool {
@@ -266,6 +295,8 @@ mod tests {
             configuration: vec!["/project".into(), "/modules".into()],
             certificates: Vec::new(),
             data_dir: "/data".into(),
+            called_in: Some("/called".into()),
+            home: Some("/home/me".into()),
         }
     }
 
@@ -291,8 +322,8 @@ mod tests {
 
     #[test]
     fn only_bundled_providers_have_a_sandbox_by_default() {
-        let bundled =
-            "read=/project read=/modules write=/project write=/data/tmp connect=all bind=none --";
+        let bundled = "read=/project read=/modules read=/called write=/project write=/data/tmp connect=all \
+             bind=none --";
         assert_eq!(policies(""), [Some(bundled.to_owned()), None]);
         let off = "provider_sandbox { enabled = false }";
         assert_eq!(policies(off), [None, None]);
@@ -315,17 +346,45 @@ mod tests {
         assert_eq!(
             bundled.as_deref(),
             Some(
-                "read=/keys/.aws read=/project/data read=/project read=/modules write=/project write=/out \
-                 write=/data/tmp connect=80,443 bind=none processes required --"
+                "read=/keys/.aws read=/project/data read=/project read=/modules read=/called write=/project \
+                 write=/out write=/data/tmp connect=80,443 bind=none processes required --"
             )
         );
         assert_eq!(
             other.as_deref(),
             Some(
                 "read=/keys/.aws read=/project/data read=/project read=/modules read=/project/bin \
-                 write=/out write=/data/tmp connect=80,443 bind=none processes required --"
+                 write=/out write=/data/tmp connect=80,443 bind=none processes modes required --"
             )
         );
+    }
+
+    #[test]
+    fn override_in_the_home_directory_does_not_open_it() {
+        let sandboxes = sandboxes("");
+        for (executable, expected) in [
+            ("/home/me/bin/provider", "/home/me/bin"),
+            ("/home/me/provider", "/home/me/provider"),
+            ("/home/provider", "/home/provider"),
+            ("/provider", "/provider"),
+            ("bin/provider", "/project/bin"),
+        ] {
+            assert_eq!(sandboxes.package(Path::new(executable)), Path::new(expected));
+        }
+    }
+
+    #[test]
+    fn provider_without_files_reads_temporary_ones() {
+        let mut sandboxes = sandboxes("");
+        sandboxes.bundled = [(source("mayfly/restful"), Grants::default())].into();
+        let located = Located::Bundled {
+            version: addr::Version::parse("1.0.0").expect("a version"),
+            executable: "/bin/mayfly".into(),
+            arguments: Vec::new(),
+        };
+        let grants = sandboxes.policy(&source("mayfly/restful"), &located).map(|it| it.grants);
+        let grants = grants.expect("has a sandbox");
+        assert!(grants.read.contains(&"/data/tmp".into()) && grants.write.is_empty(), "{grants:?}");
     }
 
     #[test]

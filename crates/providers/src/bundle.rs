@@ -8,7 +8,7 @@ use std::{
 use addr::{ProviderSource, Version};
 pub use plugin::ServeError;
 use provider::Provider;
-use sandbox::{Grants, Ports};
+use sandbox::{Grants, Ports, contains_home};
 
 use crate::{archive, local, playground, restful};
 
@@ -21,6 +21,8 @@ pub struct Surroundings<'a> {
     pub working_directory: &'a Path,
     /// The directories of the configuration: the working directory, that of the command, and those of modules.
     pub configuration: &'a [PathBuf],
+    /// The home directory of the user. `None` if it is unknown.
+    pub home: Option<&'a Path>,
     /// Reads an environment variable of the provider.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -77,10 +79,11 @@ fn network_only(_: &Surroundings<'_>) -> Grants {
 }
 
 /// The grants of the playground: its store, which configurations in neighbouring directories may share, and tunnels
-/// from a port to an address.
+/// from a port to an address. The neighbours of a directory in the home directory are not all configurations.
 fn playground_grants(surroundings: &Surroundings<'_>) -> Grants {
     let working_directory = surroundings.working_directory;
-    let neighbours = working_directory.parent().unwrap_or(working_directory).to_owned();
+    let neighbours = working_directory.parent().filter(|it| !contains_home(it, surroundings.home));
+    let neighbours = neighbours.unwrap_or(working_directory).to_owned();
     let store = (surroundings.variable)(playground::STORE_VARIABLE).filter(|it| !it.is_empty());
     // A new store is created in the directory that contains it.
     let stores = store.iter().flat_map(|it| {

@@ -16,6 +16,7 @@ use std::{
     fs, io,
     net::{TcpListener, TcpStream, UdpSocket},
     os::unix::{
+        fs::{PermissionsExt as _, lchown},
         net::{UnixDatagram, UnixStream},
         process::CommandExt,
     },
@@ -86,9 +87,37 @@ fn act(action: &str, object: &OsString) -> io::Result<()> {
             rustix::process::kill_process(id, rustix::process::Signal::TERM)
                 .map_err(io::Error::from)
         }
+        #[cfg(target_os = "linux")]
+        "socket" | "socketpair" => socket(action, &object.to_string_lossy()),
+        "chmod" => fs::set_permissions(object, fs::Permissions::from_mode(0o600)),
+        "fchmod" => fs::File::open(object)?.set_permissions(fs::Permissions::from_mode(0o600)),
+        "chown" => lchown(object, None, None),
+        #[cfg(target_os = "linux")]
+        "limits" => {
+            use rustix::process::{Pid, Resource, getrlimit, prlimit};
+            let core = getrlimit(Resource::Core);
+            let id = object.to_string_lossy().parse().ok().and_then(Pid::from_raw);
+            prlimit(id, Resource::Core, core).map(drop).map_err(io::Error::from)
+        }
         "exec" => {
             Err(Command::new(object).arg("-c").arg("echo executed; /bin/true; echo $?").exec())
         }
         _ => Err(io::Error::other("no such action")),
     }
+}
+
+/// Opens a socket of the family and kind whose numbers are the object.
+#[cfg(target_os = "linux")]
+fn socket(action: &str, object: &str) -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket, socketpair};
+    let numbers = object.split_once(' ').and_then(|(family, kind)| {
+        let family = AddressFamily::from_raw(family.parse().ok()?);
+        Some((family, SocketType::from_raw(kind.parse().ok()?)))
+    });
+    let (family, kind) = numbers.ok_or_else(|| io::Error::other("no numbers"))?;
+    match action {
+        "socket" => socket(family, kind, None).map(drop),
+        _ => socketpair(family, kind, SocketFlags::CLOEXEC, None).map(drop),
+    }
+    .map_err(io::Error::from)
 }

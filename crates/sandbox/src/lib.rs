@@ -47,4 +47,5 @@ pub use crate::{
     explain::Confinement,
     policy::{Grants, Policy, Ports},
     support::{RestrictError, Start, missing, restrict},
+    system::contains_home,
 };

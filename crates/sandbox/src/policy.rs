@@ -27,6 +27,9 @@ pub struct Grants {
     pub bind: Ports,
     /// True if other programs may be started. They run in the same sandbox.
     pub processes: bool,
+    /// True if the modes and times of files may be changed by path. That is not limited to `write`, so a process needs
+    /// a reason for it.
+    pub modes: bool,
 }
 
 /// A set of TCP ports.
@@ -116,6 +119,7 @@ impl Policy {
         arguments.push(format!("connect={}", grants.connect).into());
         arguments.push(format!("bind={}", grants.bind).into());
         arguments.extend(grants.processes.then(|| "processes".into()));
+        arguments.extend(grants.modes.then(|| "modes".into()));
         arguments.extend(self.is_required.then(|| "required".into()));
         arguments.push(END.into());
         arguments
@@ -149,6 +153,8 @@ impl Policy {
             self.grants.bind = read_ports(ports)?;
         } else if bytes == b"processes" {
             self.grants.processes = true;
+        } else if bytes == b"modes" {
+            self.grants.modes = true;
         } else if bytes == b"required" {
             self.is_required = true;
         } else {
@@ -182,6 +188,7 @@ mod tests {
                 connect: Ports::Only([443, 8443].into()),
                 bind: Ports::All,
                 processes: true,
+                modes: true,
             },
             is_required: true,
         }

@@ -68,6 +68,15 @@ pub(crate) const SETTINGS: &[&str] = &[
 pub(crate) const DEVICES: &[&str] =
     &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
+/// Returns true if a directory is the root of the file system, the home directory, or an ancestor of it. Such a
+/// directory is too much to permit it without a request.
+#[must_use]
+pub fn contains_home(directory: &Path, home: Option<&Path>) -> bool {
+    let real = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
+    let directory = real(directory);
+    directory.parent().is_none() || home.is_some_and(|it| real(it).starts_with(&directory))
+}
+
 /// Returns true if everything in this place may always be read. `path` has no links.
 pub(crate) fn is_always_readable(path: &Path) -> bool {
     let listed = PROGRAMS.iter().chain(SETTINGS).chain(DEVICES).map(PathBuf::from);
@@ -75,4 +84,29 @@ pub(crate) fn is_always_readable(path: &Path) -> bool {
         // Rules follow links: a setting may be a link into another directory.
         path.starts_with(&it) || it.canonicalize().is_ok_and(|it| path.starts_with(it))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_around_the_home_directory_are_recognized() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(path("home/me/project")).expect("writable");
+        std::os::unix::fs::symlink(path("home"), path("link")).expect("links");
+        let home = path("link/me");
+        for (directory, expected) in [
+            (path("home/me"), true),
+            (path("home"), true),
+            (path("link"), true),
+            (path("home/me/project/.."), true),
+            (path("home/me/project"), false),
+            ("/".into(), true),
+        ] {
+            assert_eq!(contains_home(&directory, Some(&home)), expected, "{directory:?}");
+        }
+        assert!(contains_home(Path::new("/"), None) && !contains_home(folder.path(), None));
+    }
 }

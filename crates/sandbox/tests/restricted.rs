@@ -168,6 +168,62 @@ fn sockets_of_other_programs_are_unreachable_without_a_network() {
 }
 
 #[test]
+fn sockets_of_other_kinds_are_refused() {
+    let socket = |grants: &Grants, action: &str, family: i32, kind: i32| {
+        does(grants, action, format!("{family} {kind}"))
+    };
+    let is = |result: &str, expected: &str| result.is_empty() || result == expected;
+    let offline = Grants::default();
+    for action in ["socket", "socketpair"] {
+        for (kind, expected) in [
+            (libc::SOCK_STREAM, DONE),
+            (libc::SOCK_SEQPACKET, DONE),
+            (libc::SOCK_DGRAM, EPERM),
+            // It makes a datagram socket.
+            (libc::SOCK_RAW, EPERM),
+            (libc::SOCK_RAW | libc::SOCK_CLOEXEC, EPERM),
+        ] {
+            let result = socket(&offline, action, libc::AF_UNIX, kind);
+            assert!(is(&result, expected), "{action} {kind}: {result}");
+        }
+    }
+    let online = Grants { connect: Ports::All, ..Grants::default() };
+    for (kind, expected) in [
+        (libc::SOCK_STREAM | libc::SOCK_CLOEXEC, DONE),
+        (libc::SOCK_DGRAM, DONE),
+        (libc::SOCK_RAW, EPERM),
+        (10, EPERM),
+    ] {
+        let result = socket(&online, "socket", libc::AF_INET, kind);
+        assert!(is(&result, expected), "{kind}: {result}");
+    }
+}
+
+#[test]
+fn attributes_are_not_changed_by_path() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "s").expect("writable");
+    let writable = Grants { write: vec![folder.path().into()], ..Grants::default() };
+    let modes = Grants { modes: true, ..Grants::default() };
+    check(&modes, "chmod", &file, EPERM);
+    for (grants, action, expected) in
+        [(&writable, "chmod", EPERM), (&writable, "fchmod", DONE), (&modes, "chown", EPERM)]
+    {
+        let result = does(grants, action, &file);
+        assert!(result.is_empty() || result == expected, "{action}: {result}");
+    }
+}
+
+#[test]
+fn limits_of_other_processes_are_not_changed() {
+    for (object, expected) in [("", DONE), (&std::process::id().to_string(), EPERM)] {
+        let result = does(&Grants::default(), "limits", object);
+        assert!(result.is_empty() || result == expected, "{object:?}: {result}");
+    }
+}
+
+#[test]
 fn programs_start_only_if_granted_and_stay_in_the_sandbox() {
     let none = Grants::default();
     let granted = Grants { processes: true, ..Grants::default() };

@@ -71,7 +71,16 @@ fn set(
 ) -> Result<(), String> {
     let Item { name, value, .. } = argument;
     match name.as_str() {
-        "include" => rule.include = patterns(name, value)?,
+        "include" => {
+            rule.include = patterns(name, value)?;
+            if rule.include.is_empty() {
+                return Err(
+                    "\"include\" names no provider: add one, or leave out \"include\" for a \
+                            block that applies to all"
+                        .to_owned(),
+                );
+            }
+        }
         "exclude" => rule.exclude = patterns(name, value)?,
         "enabled" => rule.is_enabled = Some(switch(name, value)?),
         "read" => rule.read = paths(name, value, variable)?,

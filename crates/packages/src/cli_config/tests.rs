@@ -105,6 +105,11 @@ fn invalid_sandbox_is_refused_as_a_whole() {
             "include = [\"a\"]",
             "invalid provider matching pattern \"a\": must have either two or three slash-separated segments",
         ),
+        (
+            "include = []",
+            "\"include\" names no provider: add one, or leave out \"include\" for a block that applies \
+             to all",
+        ),
         ("read = \"/x\"", "\"read\" must be a list of paths, such as [\"$HOME/.aws\"]"),
         (
             "read = [\"~/.aws\"]",

@@ -70,6 +70,75 @@ const NEVER: &[c_long] = &[
     libc::SYS_vhangup,
 ];
 
+/// Calls with numbers that the library does not name yet. They are the same on every processor.
+const FCHMODAT2: c_long = 452;
+const SETXATTRAT: c_long = 463;
+const REMOVEXATTRAT: c_long = 466;
+const FILE_SETATTR: c_long = 469;
+
+/// Calls that change the owner or the attributes of the file at a path, which Landlock does not limit. Those for an
+/// open file are permitted, because Landlock limits which files can be opened.
+const ATTRIBUTES: &[c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    libc::SYS_fchownat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+    FILE_SETATTR,
+    REMOVEXATTRAT,
+    SETXATTRAT,
+];
+
+/// Calls that change the mode or the times of the file at a path, which Landlock does not limit either. `utimensat`
+/// is not among them, because languages use it for open files, too.
+const MODES: &[c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    libc::SYS_fchmodat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    FCHMODAT2,
+];
+
+/// Memory, semaphores and queues that programs of the same user share by number or name.
+const SHARED: &[c_long] = &[
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
+
+/// Flags with which a process gets a namespace of its own, in which it has all privileges.
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// The kinds of sockets that the kernel may know, without the flags that may be added to them.
+const KINDS: std::ops::Range<i32> = 0..16;
+
 /// Returns true if there are filters for this processor.
 pub(crate) fn has_filters() -> bool {
     TargetArch::try_from(std::env::consts::ARCH).is_ok()
@@ -92,12 +161,9 @@ pub(crate) fn restrict(
 }
 
 fn programs(policy: &Policy, start: Start<'_>) -> Result<Vec<BpfProgram>> {
-    let mut programs = Vec::new();
-    if !policy.grants.processes {
-        // The C library and the Go runtime fall back to `clone`, whose flags a filter can see.
-        let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
-        programs.push(compile(rules, libc::ENOSYS)?);
-    }
+    // The C library and the Go runtime fall back to `clone`, whose flags a filter can see.
+    let rules = Rules::from([(libc::SYS_clone3, Vec::new())]);
+    let mut programs = vec![compile(rules, libc::ENOSYS)?];
     programs.push(compile(refused_calls(policy, start)?, libc::EPERM)?);
     #[cfg(target_arch = "x86_64")]
     programs.push(without_x32());
@@ -111,15 +177,17 @@ fn compile(rules: Rules, error: i32) -> Result<BpfProgram> {
 }
 
 fn refused_calls(policy: &Policy, start: Start<'_>) -> Result<Rules> {
-    let mut rules: Rules = NEVER.iter().map(|it| (*it, Vec::new())).collect();
+    let modes = if policy.grants.modes { &[] } else { MODES };
+    let calls = [NEVER, ATTRIBUTES, SHARED, modes].concat();
+    let mut rules: Rules = calls.into_iter().map(|it| (it, Vec::new())).collect();
     // Only some processors have these calls.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     rules.insert(libc::SYS_kexec_file_load, Vec::new());
     #[cfg(target_arch = "x86_64")]
     rules.extend([(libc::SYS_ioperm, Vec::new()), (libc::SYS_iopl, Vec::new())]);
-    if !policy.grants.processes {
-        refuse_processes(&mut rules)?;
-    }
+    refuse_processes(policy, &mut rules)?;
+    // Zero is the process itself.
+    rules.insert(libc::SYS_prlimit64, vec![all(vec![is_not(0, 0)])?]);
     if matches!(start, Start::InProcess) && !policy.grants.processes {
         rules.insert(libc::SYS_execve, Vec::new());
     }
@@ -131,13 +199,19 @@ fn refused_calls(policy: &Policy, start: Start<'_>) -> Result<Rules> {
     Ok(rules)
 }
 
-/// Refuses every way to a new process; threads stay possible.
-fn refuse_processes(rules: &mut Rules) -> Result<()> {
-    let thread = u64::try_from(libc::CLONE_THREAD).unwrap_or_default();
-    let is_no_thread = SeccompCondition::new(0, Length::Qword, Op::MaskedEq(thread), 0);
-    rules.insert(libc::SYS_clone, vec![all(vec![is_no_thread])?]);
-    #[cfg(target_arch = "x86_64")]
-    rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
+/// Refuses namespaces, and every way to a new process unless the policy permits it; threads stay possible.
+fn refuse_processes(policy: &Policy, rules: &mut Rules) -> Result<()> {
+    let flag = |flag: i32, value: u64| {
+        all(vec![SeccompCondition::new(0, Length::Dword, Op::MaskedEq(of(flag)), value)])
+    };
+    let namespaces = NAMESPACES.into_iter().map(|it| flag(it, of(it)));
+    let mut clones = namespaces.collect::<Result<Vec<_>>>()?;
+    if !policy.grants.processes {
+        clones.push(flag(libc::CLONE_THREAD, 0)?);
+        #[cfg(target_arch = "x86_64")]
+        rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
+    }
+    rules.insert(libc::SYS_clone, clones);
     Ok(())
 }
 
@@ -155,7 +229,7 @@ fn refuse_sockets(policy: &Policy, rules: &mut Rules) -> Result<()> {
         sockets.push(all(vec![is(0, of(netlink)), is_not(2, libc::NETLINK_ROUTE)])?);
         for network in networks {
             let is_network = || is(0, of(network));
-            sockets.push(all(vec![is_network(), is_kind(libc::SOCK_RAW)])?);
+            sockets.extend(other_kinds(network, [libc::SOCK_STREAM, libc::SOCK_DGRAM])?);
             // Landlock limits TCP, and no other protocol with connections, such as MPTCP.
             let other = vec![
                 is_network(),
@@ -170,9 +244,9 @@ fn refuse_sockets(policy: &Policy, rules: &mut Rules) -> Result<()> {
         // Without connections, the sockets of other programs on this machine cannot be reached either. Datagrams
         // need no connection.
         rules.insert(libc::SYS_connect, Vec::new());
-        let datagrams = || all(vec![is(0, of(unix)), is_kind(libc::SOCK_DGRAM)]);
-        sockets.push(datagrams()?);
-        rules.insert(libc::SYS_socketpair, vec![datagrams()?]);
+        let connected = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
+        sockets.extend(other_kinds(unix, connected)?);
+        rules.insert(libc::SYS_socketpair, other_kinds(unix, connected)?);
     }
     rules.insert(libc::SYS_socket, sockets);
     // A message that opens its own connection, which Landlock does not see.
@@ -182,6 +256,13 @@ fn refuse_sockets(policy: &Policy, rules: &mut Rules) -> Result<()> {
         rules.insert(call, vec![all(vec![condition])?]);
     }
     Ok(())
+}
+
+/// Rules that apply to the sockets of a family that are of other kinds than these. Some kinds have more than one
+/// number: `SOCK_RAW` makes a datagram socket of Unix, and `SOCK_PACKET` a packet socket.
+fn other_kinds(family: i32, permitted: [i32; 2]) -> Result<Vec<SeccompRule>> {
+    let others = KINDS.filter(|it| !permitted.contains(it));
+    others.map(|kind| all(vec![is(0, of(family)), is_kind(kind)])).collect()
 }
 
 /// A rule that applies if all conditions do.
