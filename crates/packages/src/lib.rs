@@ -1,14 +1,17 @@
-//! Installation of providers and modules: the CLI configuration, the tokens of hosts, mirrors, the dependency lock
-//! file, installed packages and the module manifest.
+//! Installation of providers and modules: the CLI configuration, the tokens of hosts, registries, mirrors, signatures,
+//! the dependency lock file, installed packages and the module manifest.
 //!
 //! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`]; for modules at
 //! [`ModuleInstaller`] and [`verify_module_packages`]; for tokens and logins at [`hosts`]. [`lock_platforms`] and
 //! [`mirror`](mirror()) are the commands of `providers`, and [`plugin_files`](plugin_files()) finds what is not
-//! installed.
+//! installed. [`Network`] is the access to hosts.
 //!
 //! ```text
 //!   init:                requirements + Locks ──install──► .terraform/providers, new Locks
 //!   every other command: requirements + Locks ──locate───► an executable for each provider, verified
+//!
+//!   Sources ─► directory, network mirror, OCI mirror, registry ─► RemotePackage + Proof ─► Evidence ─► hashes to lock
+//!   ModulePackage ─► registry ─► page ─► OCI repository, archive, git ─► .terraform/modules
 //! ```
 //!
 //! Operations are asynchronous: file work runs on threads for blocking work, and several packages at once. Their
@@ -17,7 +20,8 @@
 //! **Invariant:** every package that `locate` returns has a hash from the lock file, unless the provider is
 //! bundled with the program or the user has overridden it. The caller computes the hash or has it in a cache.
 //! **Invariant:** an interrupted installation leaves no package that looks complete: packages appear by rename.
-//! **Invariant:** a token is never shown.
+//! **Invariant:** a token is never shown, and reaches only its host and the services that the host names.
+//! **Invariant:** a downloaded package is compared with its proof before anything of it is used.
 //! **Invariant:** no code of a module package is run, and no entry of one leads out of it.
 //! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.
 #![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
