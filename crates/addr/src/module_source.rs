@@ -75,7 +75,7 @@ impl ModuleSource {
     /// wildcard `*`; it is returned as it stands.
     ///
     /// # Errors
-    /// The same as of [`ModuleSource::parse`], except those about the directory.
+    /// Fails if the text names no way to fetch a package. The directory is not checked.
     pub fn parse_redirect(text: &str) -> Result<(ModulePackage, String), AddrError> {
         let (address, query) = match text.split_once('?') {
             Some((address, query)) => (address, format!("?{query}")),

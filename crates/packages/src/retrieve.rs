@@ -8,7 +8,7 @@ use tempfile::TempPath;
 use crate::evidence::Evidence;
 use crate::platform::Platform;
 use crate::remote_package::RemotePackage;
-use crate::sources::{Available, PackageLocation, PackageSource, Registry, Sources};
+use crate::sources::{Available, PackageLocation, PackageSource, Sources};
 
 /// A package that its source offers.
 pub(crate) enum Offered {
@@ -39,18 +39,7 @@ pub(crate) async fn find(
             return Ok(Offered::Local(location.clone()));
         }
         let Some(network) = sources.network() else { continue };
-        let found = match &candidate.source {
-            PackageSource::Local(_) => None,
-            PackageSource::Mirror(mirror) => {
-                mirror.package(network, source, version, platform).await?
-            }
-            PackageSource::OciMirror(mirror) => {
-                mirror.package(network, source, version, platform).await?
-            }
-            PackageSource::Registry => {
-                Registry::of(network, source).await?.package(version, platform).await?
-            }
-        };
+        let found = candidate.source.package(network, source, version, platform).await?;
         if let Some(mut remote) = found {
             remote.retries = candidate.download_retries;
             return Ok(Offered::Remote(remote, Box::new(network.client.clone())));

@@ -15,10 +15,12 @@ use crate::blocking::blocking;
 use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
 use crate::network::Network;
 use crate::platform::Platform;
+use crate::remote_package::RemotePackage;
 
-pub(crate) use network_mirror::NetworkMirror;
-pub(crate) use oci_mirror::OciMirror;
-pub(crate) use registry::{COMPATIBLE_VERSION, Registry, VERSION_HEADER};
+use network_mirror::NetworkMirror;
+use oci_mirror::OciMirror;
+pub(crate) use registry::{COMPATIBLE_VERSION, VERSION_HEADER};
+use registry::{OfferedVersions, Registry};
 
 /// All sources of providers.
 #[derive(Clone, Debug, Default)]
@@ -198,12 +200,16 @@ impl Sources {
                 }
                 MethodKind::NetworkMirror { url, trusts_all_hashes } => {
                     let mirror = NetworkMirror::new(url, *trusts_all_hashes)?;
-                    self.add_mirrored(mirror, source, wanted, &mut available).await?;
+                    let remote = PackageSource::Mirror(mirror);
+                    self.add_remote(remote, source, wanted, &mut available).await?;
                 }
-                MethodKind::Direct => self.add_registered(source, wanted, &mut available).await?,
+                MethodKind::Direct => {
+                    let remote = PackageSource::Registry;
+                    self.add_remote(remote, source, wanted, &mut available).await?;
+                }
                 MethodKind::OciMirror { repository_template } => {
-                    let mirror = OciMirror::new(repository_template);
-                    self.add_from_oci(mirror, source, wanted, &mut available).await?;
+                    let remote = PackageSource::OciMirror(OciMirror::new(repository_template));
+                    self.add_remote(remote, source, wanted, &mut available).await?;
                 }
             }
         }
@@ -211,74 +217,85 @@ impl Sources {
         Ok(available)
     }
 
-    async fn add_registered(
+    /// Adds what a source over the network has. Without access to the network, the source is only recorded.
+    async fn add_remote(
         &self,
+        remote: PackageSource,
         source: &ProviderSource,
         wanted: Option<&Version>,
         available: &mut Available,
     ) -> Result<(), String> {
+        let shown = remote.shown(source);
         let Some(network) = &self.network else {
-            available.remotes.push(format!("the registry {}", source.host));
+            available.remotes.push(format!("the {shown}"));
             return Ok(());
         };
-        let versions = match wanted {
-            Some(version) => BTreeSet::from([version.clone()]),
-            None => {
+        let offered = match wanted {
+            Some(version) => {
+                let versions = BTreeSet::from([version.clone()]);
+                OfferedVersions { versions, warnings: Vec::new() }
+            }
+            None => remote.versions(network, source).await?,
+        };
+        available.warnings.extend(offered.warnings);
+        for version in offered.versions {
+            available.add(version, remote.clone());
+        }
+        available.searched.push(shown);
+        Ok(())
+    }
+}
+
+impl PackageSource {
+    fn shown(&self, source: &ProviderSource) -> String {
+        match self {
+            PackageSource::Local(
+                PackageLocation::Directory(path) | PackageLocation::Archive(path),
+            ) => path.display().to_string(),
+            PackageSource::Mirror(mirror) => format!("provider mirror at {mirror}"),
+            PackageSource::OciMirror(mirror) => format!("OCI mirror {mirror}"),
+            PackageSource::Registry => format!("provider registry {}", source.host),
+        }
+    }
+
+    /// Asks for the versions of a provider. A local source has been searched for them before.
+    async fn versions(
+        &self,
+        network: &Network,
+        source: &ProviderSource,
+    ) -> Result<OfferedVersions, String> {
+        let versions = match self {
+            PackageSource::Local(_) => BTreeSet::new(),
+            PackageSource::Mirror(mirror) => mirror.versions(network, source).await?,
+            PackageSource::OciMirror(mirror) => mirror.versions(network, source).await?,
+            PackageSource::Registry => {
                 let known = Registry::of(network, source).await?.versions().await?;
-                let known = known.unwrap_or_default();
-                available.warnings.extend(known.warnings);
-                known.versions
+                return Ok(known.unwrap_or_default());
             }
         };
-        for version in versions {
-            available.add(version, PackageSource::Registry);
-        }
-        available.searched.push(format!("provider registry {}", source.host));
-        Ok(())
+        Ok(OfferedVersions { versions, warnings: Vec::new() })
     }
 
-    async fn add_from_oci(
+    /// Asks for the package of a version for a platform. `None` if a remote source has none, and for a local source.
+    pub(crate) async fn package(
         &self,
-        mirror: OciMirror,
+        network: &Network,
         source: &ProviderSource,
-        wanted: Option<&Version>,
-        available: &mut Available,
-    ) -> Result<(), String> {
-        let Some(network) = &self.network else {
-            available.remotes.push(format!("the OCI mirror {mirror}"));
-            return Ok(());
-        };
-        let versions = match wanted {
-            Some(version) => BTreeSet::from([version.clone()]),
-            None => mirror.versions(network, source).await?,
-        };
-        for version in versions {
-            available.add(version, PackageSource::OciMirror(mirror.clone()));
+        version: &Version,
+        platform: &Platform,
+    ) -> Result<Option<RemotePackage>, String> {
+        match self {
+            PackageSource::Local(_) => Ok(None),
+            PackageSource::Mirror(mirror) => {
+                mirror.package(network, source, version, platform).await
+            }
+            PackageSource::OciMirror(mirror) => {
+                mirror.package(network, source, version, platform).await
+            }
+            PackageSource::Registry => {
+                Registry::of(network, source).await?.package(version, platform).await
+            }
         }
-        available.searched.push(format!("OCI mirror {mirror}"));
-        Ok(())
-    }
-
-    async fn add_mirrored(
-        &self,
-        mirror: NetworkMirror,
-        source: &ProviderSource,
-        wanted: Option<&Version>,
-        available: &mut Available,
-    ) -> Result<(), String> {
-        let Some(network) = &self.network else {
-            available.remotes.push(format!("the network mirror {mirror}"));
-            return Ok(());
-        };
-        let versions = match wanted {
-            Some(version) => BTreeSet::from([version.clone()]),
-            None => mirror.versions(network, source).await?,
-        };
-        for version in versions {
-            available.add(version, PackageSource::Mirror(mirror.clone()));
-        }
-        available.searched.push(format!("provider mirror at {mirror}"));
-        Ok(())
     }
 }
 

@@ -86,8 +86,8 @@ pub(super) fn credentials(item: &Item) -> Result<RepositoryCredentials, ConfigPr
     };
     let secret = match (user, password, access, refresh, helper) {
         (Some(user), Some(password), None, None, None) => OciSecret::Password { user, password },
-        // Both are given, and the registry's token service issues a token for each repository.
         (None, None, Some(token), None, None) => OciSecret::AccessToken(token),
+        // With a refresh token, the token service issues an access token for each repository.
         (None, None, Some(_) | None, Some(token), None) => OciSecret::RefreshToken(token),
         (None, None, None, None, Some(helper)) if !is_helper_name(&helper) => {
             return Err(invalid(

@@ -452,7 +452,7 @@ fn sources_without_configuration_are_implied_mirrors_and_remotes() {
     let available =
         |name| run(sources.available(&source(name), &place.platform, None)).expect("found");
     assert_eq!((available("a/b").packages.len(), available("a/b").remotes.len()), (1, 0));
-    assert_eq!(available("a/c").remotes, ["the registry registry.opentofu.org"]);
+    assert_eq!(available("a/c").remotes, ["the provider registry registry.opentofu.org"]);
     let none = place.sources.from_plugin_dirs(&[]);
     let none = run(none.available(&source("a/b"), &place.platform, None)).expect("found");
     assert!(none.packages.is_empty() && none.searched.is_empty());

@@ -73,8 +73,8 @@ fn most_specific_credentials_are_used() {
     let identity = r#"{"auths": {"r.example": {"identitytoken": "i"}}}"#;
     assert_eq!(secret("", identity, "y"), "refresh i");
     assert_eq!(secret("", "damaged", "y"), "none");
-    let missing = r#"{"credsStore": "that-nobody-has"}"#;
-    assert!(secret("", missing, "y").contains("failed to run docker-credential-that-nobody-has"));
+    let missing = r#"{"credsStore": "absent"}"#;
+    assert!(secret("", missing, "y").contains("failed to run docker-credential-absent"));
     let odd = r#"{"credHelpers": {"r.example": "../x"}}"#;
     assert_eq!(secret("", odd, "y"), "\"../x\" cannot be the name of a credential helper");
 }

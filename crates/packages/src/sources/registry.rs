@@ -19,9 +19,12 @@ use crate::remote_package::{Proof, RemotePackage};
 pub(crate) const VERSION_HEADER: HeaderName = HeaderName::from_static("x-terraform-version");
 pub(crate) const COMPATIBLE_VERSION: HeaderValue = HeaderValue::from_static(OPENTOFU_VERSION);
 
-/// The versions that a registry has of a provider.
+/// The most sentences of a registry that are shown.
+const MOST_WARNINGS: usize = 20;
+
+/// The versions that a source offers of a provider.
 #[derive(Debug, Default)]
-pub(crate) struct RegistryVersions {
+pub(crate) struct OfferedVersions {
     pub(crate) versions: BTreeSet<Version>,
     /// Sentences for the user.
     pub(crate) warnings: Vec<String>,
@@ -106,12 +109,15 @@ impl<'n> Registry<'n> {
     }
 
     /// Returns the versions of the provider. `None` if the registry does not know the provider.
-    pub(crate) async fn versions(&self) -> Result<Option<RegistryVersions>, String> {
+    pub(crate) async fn versions(&self) -> Result<Option<OfferedVersions>, String> {
         let Some(list) = self.list().await? else { return Ok(None) };
         let listed = list.versions.unwrap_or_default();
         // A version that is not understood cannot be selected.
         let versions = listed.iter().filter_map(|it| Version::parse(&it.version).ok()).collect();
-        Ok(Some(RegistryVersions { versions, warnings: list.warnings.unwrap_or_default() }))
+        let warnings = list.warnings.unwrap_or_default().into_iter().take(MOST_WARNINGS);
+        // A terminal would take control characters for commands.
+        let plain = |it: String| it.chars().filter(|it| !it.is_control()).take(500).collect();
+        Ok(Some(OfferedVersions { versions, warnings: warnings.map(plain).collect() }))
     }
 
     /// Returns the package of a version for a platform. `None` if the registry has none.
