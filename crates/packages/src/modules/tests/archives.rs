@@ -140,3 +140,66 @@ fn unsupported_and_invalid_archives_are_refused() {
         expect![[r#""out.tf" in it: it is a link that points outside of the package"#]],
     );
 }
+
+#[test]
+fn tar_with_a_huge_header_or_content_is_refused() {
+    let mut bench = Bench::new();
+    for (name, kind, expected) in [
+        (
+            "long.tar",
+            EntryType::GNULongName,
+            "it has an entry whose name or attributes are too long",
+        ),
+        (
+            "attributes.tar",
+            EntryType::XHeader,
+            "it has an entry whose name or attributes are too long",
+        ),
+    ] {
+        let mut tar = tar::Builder::new(fs::File::create(bench.path(name)).expect("writable"));
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(2 << 20);
+        header.set_cksum();
+        tar.append(&header, std::io::Read::take(std::io::repeat(b'a'), 2 << 20)).expect("writable");
+        tar.finish().expect("writable");
+        let package = bench.at(name);
+        let error = bench.install(&[&package]).expect_err("is refused");
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+    let packed = fs::File::create(bench.path("zeros.tar.gz")).expect("writable");
+    let packed = flate2::write::GzEncoder::new(packed, flate2::Compression::best());
+    let mut tar = tar::Builder::new(packed);
+    let mut header = Header::new_gnu();
+    header.set_path("main.tf").expect("a short name");
+    header.set_size(32 << 20);
+    header.set_cksum();
+    tar.append(&header, std::io::Read::take(std::io::repeat(0), 32 << 20)).expect("writable");
+    tar.into_inner().and_then(flate2::write::GzEncoder::finish).expect("writable");
+    let package = bench.at("zeros.tar.gz");
+    let error = bench.install(&[&package]).expect_err("is refused");
+    assert!(error.contains("it unpacks to more than an archive of its size can have"), "{error}");
+}
+
+#[test]
+fn copied_package_has_no_link_out_of_it() {
+    let bench = Bench::new();
+    bench.write("net/main.tf", "# net\n");
+    symlink("/etc", bench.path("net/inner")).expect("possible");
+    let git = Git { program: "git".into(), withheld: Vec::new() };
+    let (network, locks) = (network(), Locks::default());
+    let target = bench.path("modules");
+    let (upgrade, readonly) = (false, false);
+    let request = ModuleRequest {
+        target: &target,
+        locks: &locks,
+        upgrade,
+        readonly,
+        git: &git,
+        network: &network,
+    };
+    fs::create_dir_all(&target).expect("can be made");
+    let copy = tempfile::tempdir().expect("a directory");
+    let error = run(request.copy(&bench.at("net"), copy.path())).expect_err("is refused");
+    assert!(error.to_string().contains("inner"), "{error}");
+}

@@ -133,6 +133,9 @@ fn wrong_answers_of_a_registry_are_refused() {
         (named("nonsense"), "is neither a path"),
         (named("URL/files/net.zip//no*"), "matches nothing in the package"),
         (named("URL/files/net.zip//../x"), "leads out of the package"),
+        // A lock file must not get such text.
+        (named("URL/files/net.zip//a\" hashes"), "has no usable name"),
+        (named("URL/files/net.zip//${x}"), "has no usable name"),
         (named("URL/files/text?archive=zip"), "invalid Zip archive"),
         (named("URL/files/text"), "the page there names no package"),
         (named("s3::https://s3.example/b/k.zip"), "by \"s3\""),
