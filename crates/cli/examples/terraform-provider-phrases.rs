@@ -6,11 +6,11 @@
 
 use std::{collections::BTreeMap, future::ready, process::ExitCode, sync::Arc};
 
-use provider::{BoxFuture, FunctionFault, FunctionParameter, FunctionSignature};
-use providers::sdk::{
+use mayfly_sdk::{
     Definition, Diagnostic, Diagnostics, Function, Object, Server,
     schema::{Block, Schema, typed},
 };
+use provider::{BoxFuture, FunctionFault, FunctionParameter, FunctionSignature};
 use values::{Kind, Str, Type, Value};
 
 fn main() -> ExitCode {

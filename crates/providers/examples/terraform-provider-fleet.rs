@@ -6,11 +6,11 @@
 
 use std::{future::ready, process::ExitCode, sync::Arc};
 
-use provider::BoxFuture;
-use providers::sdk::{
+use mayfly_sdk::{
     Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
     schema::{Block, Nesting, Schema, boolean, number, string, typed},
 };
+use provider::BoxFuture;
 use values::Type;
 
 /// The provider's source address.

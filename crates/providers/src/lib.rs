@@ -1,7 +1,7 @@
-//! The bundled providers, and the SDK that they are written with.
+//! The bundled providers, written with [`mayfly_sdk`].
 //!
-//! Start reading at [`sdk`], then [`playground`], [`archive`], [`local`] and [`restful`];
-//! [`bundled`] lists the providers.
+//! Start reading at [`local`], the smallest, then [`archive`], [`playground`] and [`restful`]; [`bundled`] lists
+//! the providers.
 //! Tests with real processes are in `tests/`.
 //!
 //! **Invariant:** a bundled provider is an ordinary plugin: it does everything through [`provider::Provider`], and
@@ -21,7 +21,6 @@ mod files;
 pub mod local;
 pub mod playground;
 pub mod restful;
-pub mod sdk;
 
 pub use bundle::{
     Bundled, ServeError, Surroundings, bundled, serve_archive, serve_local, serve_playground,

@@ -5,15 +5,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use mayfly_sdk::{
+    Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
+    schema::{Block, Schema, number, string},
+    validate::WholeBetween,
+};
 use provider::{
     ApplyResourceChangeRequest, BoxFuture, ConfigureRequest, ImportResourceStateRequest,
     ImportTarget, PlanResourceChangeRequest, Private, Provider, ReadResourceRequest,
     objchange::proposed_new,
-};
-use providers::sdk::{
-    Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
-    schema::{Block, Schema, number, string},
-    validate::WholeBetween,
 };
 use values::Value;
 

@@ -63,9 +63,11 @@ const TABLE: &[Row] = &[
     // `engine`: it implements the trait by which provisioners connect. `plugin`: output is divided into lines as that
     // of other processes. `db`: files are opened without waiting for pipes.
     row("remote", &["db", "engine", "plugin", "provider"], &[]),
+    // Providers are written without anything of the engine.
+    row("mayfly-sdk", &["plugin", "provider", "values"], &[]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
     // `sandbox`: each bundled provider says what it needs to do.
-    row("providers", &["addr", "http_client", "plugin", "provider", "sandbox", "values"], &[]),
+    row("providers", &["addr", "http_client", "mayfly-sdk", "plugin", "provider", "sandbox", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
     row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
@@ -90,7 +92,7 @@ const TABLE: &[Row] = &[
     row("cli", &["addr", "backend", "causes", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
                  "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
                  "values"],
-        &["differential", "editor", "provider", "sandbox", "torture"]),
+        &["differential", "editor", "mayfly-sdk", "provider", "sandbox", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
                      "providers", "state", "syntax", "values"], &[]),

@@ -16,14 +16,12 @@ use super::{
     order::{self, ArchiveRequest, Format, OUTPUT_PATH},
     pack::{PackError, pack},
 };
-use crate::{
-    files::{Digests, Draft, IsMode, Mode, beside, file_error},
-    sdk::{
-        Change, DataRead, DataSource, Diagnostic, Diagnostics, Existing, Object, PlanChange,
-        Resource, StepResult,
-        schema::{Attribute, Block, Nesting, Schema, boolean, number, string, typed},
-        validate::OneOf,
-    },
+use crate::files::{Digests, Draft, IsMode, Mode, beside, file_error};
+use mayfly_sdk::{
+    Change, DataRead, DataSource, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource,
+    StepResult,
+    schema::{Attribute, Block, Nesting, Schema, boolean, number, string, typed},
+    validate::OneOf,
 };
 
 /// The attributes for the digests, in the order of [`Digests`].

@@ -10,10 +10,8 @@ use std::{
 use values::Str;
 
 use super::order::{ArchiveRequest, Contents, Directory};
-use crate::{
-    files::{FileId, Mode, file_error},
-    sdk::Diagnostic,
-};
+use crate::files::{FileId, Mode, file_error};
+use mayfly_sdk::Diagnostic;
 
 /// The summary of errors about the source of an archive.
 const UNREADABLE: &str = "Source Cannot Be Archived";

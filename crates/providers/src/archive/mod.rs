@@ -17,7 +17,7 @@ use std::future::ready;
 
 use archive_file::ArchiveFile;
 
-use crate::sdk::{
+use mayfly_sdk::{
     DataSource, Definition, Diagnostic, Diagnostics, Object, Resource, Server,
     schema::{Block, Schema},
 };

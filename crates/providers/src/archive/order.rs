@@ -8,12 +8,10 @@ use std::{
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use values::{Path, Str};
 
-use crate::{
-    files::Mode,
-    sdk::{
-        Diagnostic, Diagnostics, Object,
-        validate::{requires, shown},
-    },
+use crate::files::Mode;
+use mayfly_sdk::{
+    Diagnostic, Diagnostics, Object,
+    validate::{requires, shown},
 };
 
 /// The attributes for the content. A configuration sets exactly one of them.
@@ -213,7 +211,8 @@ mod tests {
     use values::{Type, Value, json};
 
     use super::*;
-    use crate::{archive::archive_file::schema, sdk::Diagnostic};
+    use crate::archive::archive_file::schema;
+    use mayfly_sdk::Diagnostic;
 
     /// Creates a configuration from JSON. `"?"` stands for an unknown string or an unknown attribute.
     fn config(members: &str) -> Object {

@@ -8,7 +8,7 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
-use crate::sdk::Object;
+use mayfly_sdk::Object;
 
 /// The number of bytes of a file that are in memory at once.
 const CHUNK: usize = 64 * 1024;

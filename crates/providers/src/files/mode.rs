@@ -2,7 +2,7 @@
 
 use values::{Path, Value};
 
-use crate::sdk::{
+use mayfly_sdk::{
     Diagnostics,
     validate::{Validator, shown},
 };

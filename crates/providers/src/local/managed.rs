@@ -12,13 +12,11 @@ use provider::BoxFuture;
 use values::{Path as AttributePath, Str, Value};
 
 use super::{CONTENT_HASHES, with_hashes};
-use crate::{
-    files::{Digests, Draft, IsMode, Mode, beside, file_error},
-    sdk::{
-        Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
-        schema::{Attribute, Block, Schema, string},
-        validate::{Validator, exactly_one_of, shown},
-    },
+use crate::files::{Digests, Draft, IsMode, Mode, beside, file_error};
+use mayfly_sdk::{
+    Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
+    schema::{Attribute, Block, Schema, string},
+    validate::{Validator, exactly_one_of, shown},
 };
 
 const FILENAME: &str = "filename";

@@ -13,7 +13,7 @@ use std::future::ready;
 use managed::ManagedFile;
 use reading::FileData;
 
-use crate::sdk::{
+use mayfly_sdk::{
     DataSource, Definition, Diagnostic, Diagnostics, Object, Resource, Server,
     schema::{Block, Schema, string},
 };

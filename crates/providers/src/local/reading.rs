@@ -6,12 +6,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use provider::BoxFuture;
 
 use super::{CONTENT_HASHES, with_hashes};
-use crate::{
-    files::{Digests, beside, file_error},
-    sdk::{
-        DataRead, DataSource, StepResult,
-        schema::{Attribute, Block, Schema, string},
-    },
+use crate::files::{Digests, beside, file_error};
+use mayfly_sdk::{
+    DataRead, DataSource, StepResult,
+    schema::{Attribute, Block, Schema, string},
 };
 
 /// The data source of a file that the configuration does not manage.

@@ -20,7 +20,7 @@ use super::{
     lease, names,
     store::{Entry, Record, Secret, Store},
 };
-use crate::sdk::{Diagnostic, StepResult};
+use mayfly_sdk::{Diagnostic, StepResult};
 
 /// The environment variable with the directory of the store.
 pub(crate) const STORE_VARIABLE: &str = "PLAYGROUND_STORE";

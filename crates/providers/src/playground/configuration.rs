@@ -7,13 +7,11 @@ use super::{
     fault::Fault,
     store::{Entry, Secret},
 };
-use crate::{
-    playground::gate::store_error,
-    sdk::{
-        Diagnostic, Diagnostics, Object,
-        schema::{Block, Schema, boolean, number, string},
-        validate::{WholeBetween, requires},
-    },
+use crate::playground::gate::store_error;
+use mayfly_sdk::{
+    Diagnostic, Diagnostics, Object,
+    schema::{Block, Schema, boolean, number, string},
+    validate::{WholeBetween, requires},
 };
 
 pub(super) fn schema() -> Schema {

@@ -10,7 +10,7 @@ use provider::ObjectNesting;
 use serde::{Deserialize, Serialize};
 use values::Value;
 
-use crate::sdk::{
+use mayfly_sdk::{
     Object,
     schema::{Attribute, boolean, nested, number, string},
     validate::{OneOf, WholeBetween},

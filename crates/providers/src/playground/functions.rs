@@ -4,7 +4,7 @@ use provider::{DescriptionKind, FunctionFault, FunctionParameter, FunctionSignat
 use values::{Type, Value};
 
 use super::names::parse_arn;
-use crate::sdk::Function;
+use mayfly_sdk::Function;
 
 pub(super) fn all() -> Vec<Function> {
     vec![Function { name: "parse_arn", signature: signature(), call }]

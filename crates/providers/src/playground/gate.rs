@@ -16,7 +16,7 @@ use super::{
     fault::{Fault, FaultKind},
     store::{Entry, Store, StoreError},
 };
-use crate::sdk::{Object, PrivateState, Server, Stop, Stopper};
+use mayfly_sdk::{Object, PrivateState, Server, Stop, Stopper};
 
 /// The private entries that the gate adds. The plugin framework reserves names with a leading dot.
 const FAULT_ENTRY: &str = ".fault";

@@ -19,7 +19,7 @@ use super::{
     secret,
     store::{Record, Secret, Store},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Closing, Diagnostic, EphemeralResource, Opening, Renewal, StepResult,
     schema::{Block, Schema, number, string, typed},
     validate::WholeBetween,

@@ -27,13 +27,13 @@ mod tunnel;
 mod vault;
 mod write_only_set;
 
-use crate::sdk::{
-    DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource, Function, Object, Resource,
-    Server, schema::Schema,
-};
 use client::Client;
 pub(crate) use client::STORE_VARIABLE;
 pub use gate::Gate;
+use mayfly_sdk::{
+    DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource, Function, Object, Resource,
+    Server, schema::Schema,
+};
 
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/playground";

@@ -1,6 +1,7 @@
 //! The names, ids and ARNs of the remote system.
 
-use crate::{playground::store::random, sdk::Diagnostic};
+use crate::playground::store::random;
+use mayfly_sdk::Diagnostic;
 
 const PREFIX: &str = "arn:playground:";
 const ACCOUNT: &str = "local:000000000000";

@@ -11,7 +11,7 @@ use super::{
     secret_value::AttributeNames,
     store::{Record, Secret},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, OneOf},

@@ -8,7 +8,7 @@ use super::{
     names::unique,
     store::{Record, random},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Closing, Diagnostics, EphemeralResource, Object, Opening, StepResult,
     schema::{Block, Schema, boolean, number, string},
     validate::{LengthBetween, WholeBetween},

@@ -11,7 +11,7 @@ use super::{
     secret_value::{AttributeNames, Stored},
     store::Record,
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, exactly_one_of},
@@ -174,7 +174,7 @@ fn describe(record: &mut Record, planned: &Object) {
 }
 
 /// Returns the object of a state. `None` if it is gone or a new object has its name.
-fn same(client: &Client, state: &Object) -> Result<Option<Record>, crate::sdk::Diagnostic> {
+fn same(client: &Client, state: &Object) -> Result<Option<Record>, mayfly_sdk::Diagnostic> {
     let id = state.string("id").unwrap_or_default();
     Ok(client.find(KIND, secret_name(&id))?.filter(|record| *record.id == *id))
 }

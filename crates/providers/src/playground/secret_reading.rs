@@ -10,7 +10,7 @@ use super::{
     secret::{KIND, TYPE, VALUE},
     store::{Record, Secret},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     DataRead, DataSource, Diagnostic, Diagnostics, EphemeralResource, Object, Opening, StepResult,
     schema::{Block, Schema, number, string},
     validate::exactly_one_of,
@@ -78,7 +78,7 @@ impl EphemeralResource<Client> for EphemeralSecret {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut crate::sdk::Closing,
+        closing: &'a mut mayfly_sdk::Closing,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();

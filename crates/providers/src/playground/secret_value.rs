@@ -1,7 +1,7 @@
 //! The pattern of a value with a write-only variant: `value`, `value_wo`, `value_wo_version`.
 
 use super::store::{Record, Secret};
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostics, Object,
     validate::{conflicting, requires},
 };

@@ -12,7 +12,7 @@ use super::{
     secret_value::{AttributeNames, Stored},
     store::{Record, Secret},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Closing, Diagnostic, Diagnostics, EphemeralResource, Existing, Object, Opening,
     Resource, StepResult,
     schema::{Block, Schema, number, string},

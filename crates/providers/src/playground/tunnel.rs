@@ -11,7 +11,7 @@ use tokio::{
 use values::Value;
 
 use super::{client::Client, fault::Fault, names::unique, store::Record};
-use crate::sdk::{
+use mayfly_sdk::{
     Closing, Diagnostic, EphemeralResource, Opening, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},

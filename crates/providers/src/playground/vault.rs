@@ -12,7 +12,7 @@ use super::{
     names::unique,
     store::{Record, Secret},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostic, Existing, Object, PlanChange, Resource, StepResult,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
 };

@@ -5,7 +5,7 @@ use std::future::ready;
 use provider::BoxFuture;
 
 use super::client::Client;
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostic, Existing, Resource, StepResult,
     schema::{Block, Nesting, Schema, string},
 };

@@ -14,7 +14,7 @@ use super::{
     },
     schema::{headers, headers_of, method, nested_one, query, query_of},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Diagnostic, Diagnostics, Object,
     schema::{Attribute, Block, ObjectNesting, Schema, boolean, nested, number, string, typed},
     validate::{OneOf, WholeBetween, conflicting, exactly_one_of},

@@ -10,7 +10,7 @@ use super::{
     session::{Client, Outgoing, Session, json_of, selected, text, unusable},
     waiting::{Guarded, precheck},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     DataRead, DataSource, Diagnostics, Object, StepResult,
     schema::{Block, Schema, string},
 };

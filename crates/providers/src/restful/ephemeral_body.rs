@@ -15,7 +15,7 @@ use super::{
     schema::EPHEMERAL_BODY,
     session::{json_of, tree_of, unusable},
 };
-use crate::sdk::{Diagnostic, Diagnostics, Object, PrivateState};
+use mayfly_sdk::{Diagnostic, Diagnostics, Object, PrivateState};
 
 /// The bodies of a configuration. It has no `Debug`: it has secrets.
 pub(super) struct Bodies {

@@ -28,7 +28,7 @@ use super::{
         unusable,
     },
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Closing, Diagnostic, Diagnostics, EphemeralResource, Object, Opening, PrivateState, Renewal,
     StepResult,
     schema::{Block, Schema, string},

@@ -10,7 +10,7 @@ use super::{
     request::client::Answer,
     session::{located, text, unusable},
 };
-use crate::sdk::{Diagnostic, Object};
+use mayfly_sdk::{Diagnostic, Object};
 
 /// The way in which the answers of an API tell when they expire.
 #[derive(Clone, Default, Serialize, Deserialize)]

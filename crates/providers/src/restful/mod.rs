@@ -34,7 +34,7 @@ use std::{future::ready, sync::Arc};
 use request::client::{ClientCell, DebugLog};
 pub use session::Client;
 
-use crate::sdk::{
+use mayfly_sdk::{
     DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource, Object, Resource, Server,
     log, schema::Schema,
 };

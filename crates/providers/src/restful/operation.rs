@@ -17,7 +17,7 @@ use super::{
     session::{Client, Outgoing, Session, expanded_path, text},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
     schema::{Block, Schema, string},
     validate::{OneOf, requires},

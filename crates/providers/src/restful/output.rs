@@ -12,7 +12,7 @@ use super::{
     schema::{OUTPUT, SENSITIVE_OUTPUT},
     session::unusable,
 };
-use crate::sdk::{Diagnostic, Object};
+use mayfly_sdk::{Diagnostic, Object};
 
 /// Stores an answer: the parts that `output_attrs` names, without those that an `ephemeral_body` of this shape set.
 /// An answer without bytes becomes null.

@@ -9,7 +9,7 @@ use super::{
     expression::{expand::validate_path, locator::Locator},
     request::settings::{Headers, Query},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Diagnostics, Object,
     schema::{Attribute, Block, ObjectNesting, boolean, nested, number, string, typed},
     validate::{OneOf, Validator, WholeBetween, exactly_one_of},

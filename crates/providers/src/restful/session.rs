@@ -22,7 +22,7 @@ use super::{
     },
     schema::{headers_of, query_of},
 };
-use crate::sdk::{Diagnostic, Object, Stop};
+use mayfly_sdk::{Diagnostic, Object, Stop};
 
 /// A configured provider. `Err` says why it can send nothing: its configuration has unknown values.
 pub struct Client(Result<ClientCell, Diagnostic>);

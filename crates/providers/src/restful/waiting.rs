@@ -17,7 +17,7 @@ use super::{
     schema::{headers_of, query_of},
     session::{Parameters, Session, located, sentence, text, unusable},
 };
-use crate::sdk::{Diagnostic, Object, Stop};
+use mayfly_sdk::{Diagnostic, Object, Stop};
 
 /// The pause if neither the API nor the configuration names one.
 const DEFAULT_DELAY: i64 = 10;

@@ -20,13 +20,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http_client::{ErrorKind, Method};
+use mayfly_sdk::Stopper;
 use providers::restful::request::build::{Call, DefaultContentType};
 use providers::restful::request::client::{
     Answer, ClientCell, InitError, RequestError, RestClient,
 };
 use providers::restful::request::secret::Secret;
 use providers::restful::request::settings::{BaseUrl, Settings};
-use providers::sdk::Stopper;
 use serde_json::Value;
 
 use restful_server::RestfulServer;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http_client::Method;
+use mayfly_sdk::Stop;
 use providers::restful::request::build::Call;
 use providers::restful::request::client::{Answer, RequestError};
 use providers::restful::request::poll::{FirstPause, PollError, PollRules, PollTarget, poll};
-use providers::sdk::Stop;
 use serde_json::json;
 
 use super::restful_server::RestfulServer;

@@ -23,7 +23,7 @@ use super::secret::Hidden;
 use super::security::Authentication;
 use super::settings::{ClientSettings, PemSource, Settings};
 use crate::restful::expression::functions::query_escape;
-use crate::sdk::Stop;
+use mayfly_sdk::Stop;
 
 /// Receives a line for each request, without secrets, for the log of the level debug.
 pub type DebugLog = Arc<dyn Fn(&str) + Send + Sync>;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 
 use super::pause::{Stopped, unless_stopped};
-use crate::sdk::Stop;
+use mayfly_sdk::Stop;
 
 type Lock = Arc<tokio::sync::Mutex<()>>;
 
@@ -88,7 +88,7 @@ mod tests {
     use tokio::time::{sleep, timeout};
 
     use super::*;
-    use crate::sdk::Stopper;
+    use mayfly_sdk::Stopper;
 
     async fn held(name: &str) -> HeldLocks {
         let mut held = HeldLocks::new();

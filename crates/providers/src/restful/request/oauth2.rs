@@ -17,7 +17,7 @@ use super::pause::unless_stopped;
 use super::secret::Secret;
 use super::settings::{Grant, OAuth2, Query, RegistrationPlace};
 use crate::restful::expression::functions::query_escape;
-use crate::sdk::Stop;
+use mayfly_sdk::Stop;
 
 /// The largest accepted answer of a token endpoint, in bytes.
 const MAX_BYTES: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::sdk::Stop;
+use mayfly_sdk::Stop;
 
 /// The core asked to stop during a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,7 +9,7 @@ use super::build::decode_form;
 use super::client::{Answer, RequestError};
 use super::pause::pause;
 use super::settings::Query;
-use crate::sdk::Stop;
+use mayfly_sdk::Stop;
 
 /// The rules of a poll loop.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::build::BuildError;
 use super::client::{RequestError, Sender};
 use super::oauth2::TokenSource;
 use super::settings::{ApiKey, Security, Settings};
-use crate::sdk::Stop;
+use mayfly_sdk::Stop;
 
 /// The authentication of one configured provider.
 #[derive(Debug)]

@@ -7,18 +7,16 @@ use super::{
     method,
     read::{Reading, read_back},
 };
-use crate::{
-    restful::{
-        ephemeral_body::{Bodies, remember},
-        expression::expand::{expand_body, expand_path},
-        output,
-        request::{build::DefaultContentType, client::Answer},
-        schema::{headers_of, query_of},
-        session::{Outgoing, Parameters, Session, expanded_path, selected, text, unusable},
-        waiting::{Begun, Guarded, await_end, precheck},
-    },
-    sdk::{Change, Diagnostic, Object, StepResult},
+use crate::restful::{
+    ephemeral_body::{Bodies, remember},
+    expression::expand::{expand_body, expand_path},
+    output,
+    request::{build::DefaultContentType, client::Answer},
+    schema::{headers_of, query_of},
+    session::{Outgoing, Parameters, Session, expanded_path, selected, text, unusable},
+    waiting::{Begun, Guarded, await_end, precheck},
 };
+use mayfly_sdk::{Change, Diagnostic, Object, StepResult};
 
 /// Creates the object. After the answer of the API, an error leaves a state with what is known of it.
 pub(super) async fn create(session: &mut Session<'_>, change: &mut Change) -> StepResult {

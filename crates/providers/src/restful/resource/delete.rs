@@ -3,16 +3,14 @@
 use http_client::{Method, StatusCode};
 
 use super::method;
-use crate::{
-    restful::{
-        ephemeral_body::applied,
-        output,
-        request::build::DefaultContentType,
-        session::{Outgoing, Session, expanded_path, expanded_text, json_of, text},
-        waiting::{Begun, Guarded, await_end, precheck},
-    },
-    sdk::{Existing, StepResult},
+use crate::restful::{
+    ephemeral_body::applied,
+    output,
+    request::build::DefaultContentType,
+    session::{Outgoing, Session, expanded_path, expanded_text, json_of, text},
+    waiting::{Begun, Guarded, await_end, precheck},
 };
+use mayfly_sdk::{Existing, StepResult};
 
 /// The request of a destruction.
 pub(in crate::restful) struct Destruction {

@@ -8,16 +8,14 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use values::{Path, Type, Value, ValueMap, json::JsonText};
 
-use crate::{
-    restful::{
-        document::{convert::from_json_implied, overlap::nullify, tree::Tree},
-        request::settings::{Headers, Query},
-        session::{json_of, sentence, text, tree_of},
-    },
-    sdk::{
-        Diagnostic, Existing, Object, StepResult,
-        schema::{Block, Schema, string},
-    },
+use crate::restful::{
+    document::{convert::from_json_implied, overlap::nullify, tree::Tree},
+    request::settings::{Headers, Query},
+    session::{json_of, sentence, text, tree_of},
+};
+use mayfly_sdk::{
+    Diagnostic, Existing, Object, StepResult,
+    schema::{Block, Schema, string},
 };
 
 /// The attribute of the identity.

@@ -25,7 +25,7 @@ use super::{
     schema::{EPHEMERAL_BODY, validate_prechecks},
     session::{Client, text, tree_of, unusable},
 };
-use crate::sdk::{
+use mayfly_sdk::{
     Change, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
     schema::Schema,
     validate::{conflicting, exactly_one_of},

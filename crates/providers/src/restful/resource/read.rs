@@ -3,23 +3,21 @@
 use http_client::Method;
 
 use super::import::identity;
-use crate::{
-    restful::{
-        document::{
-            convert::{from_json, from_json_implied, to_json},
-            edit::set_raw,
-            overlap::masked,
-            select::Document,
-            tree::Tree,
-        },
-        ephemeral_body,
-        expression::expand::expand_body,
-        output,
-        request::build::DefaultContentType,
-        session::{Outgoing, Session, expanded_text, json_of, selected, sentence, text, unusable},
+use crate::restful::{
+    document::{
+        convert::{from_json, from_json_implied, to_json},
+        edit::set_raw,
+        overlap::masked,
+        select::Document,
+        tree::Tree,
     },
-    sdk::{Diagnostic, Existing, Object, StepResult},
+    ephemeral_body,
+    expression::expand::expand_body,
+    output,
+    request::build::DefaultContentType,
+    session::{Outgoing, Session, expanded_text, json_of, selected, sentence, text, unusable},
 };
+use mayfly_sdk::{Diagnostic, Existing, Object, StepResult};
 
 /// A read that is to be made.
 pub(super) struct Reading<'a> {

@@ -2,13 +2,11 @@
 
 use values::Type;
 
-use crate::{
-    restful::schema::{
-        dynamic, ephemeral_body, expression_of_path, flag, headers, method, nested_one,
-        path_expression, polling, prechecks, query, with_output,
-    },
-    sdk::schema::{Block, ObjectNesting, Schema, nested, string, typed},
+use crate::restful::schema::{
+    dynamic, ephemeral_body, expression_of_path, flag, headers, method, nested_one,
+    path_expression, polling, prechecks, query, with_output,
 };
+use mayfly_sdk::schema::{Block, ObjectNesting, Schema, nested, string, typed};
 
 /// The version of the schema, which the upstream provider has too.
 pub(super) const VERSION: i64 = 2;

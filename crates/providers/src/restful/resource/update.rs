@@ -7,23 +7,21 @@ use super::{
     method,
     read::{Reading, read_back},
 };
-use crate::{
-    restful::{
-        document::{
-            applied::Applied,
-            edit::{delete, set_raw},
-            tree::Tree,
-        },
-        ephemeral_body::{Bodies, applied, changed, merge, merge_patch, remember},
-        expression::expand::expand_body,
-        output,
-        request::{build::DefaultContentType, locks::HeldLocks},
-        schema::EPHEMERAL_BODY,
-        session::{Outgoing, Session, expanded_path, text, tree_of, unusable},
-        waiting::{Begun, Guarded, await_end, precheck},
+use crate::restful::{
+    document::{
+        applied::Applied,
+        edit::{delete, set_raw},
+        tree::Tree,
     },
-    sdk::{Change, Diagnostic, Object, StepResult},
+    ephemeral_body::{Bodies, applied, changed, merge, merge_patch, remember},
+    expression::expand::expand_body,
+    output,
+    request::{build::DefaultContentType, locks::HeldLocks},
+    schema::EPHEMERAL_BODY,
+    session::{Outgoing, Session, expanded_path, text, tree_of, unusable},
+    waiting::{Begun, Guarded, await_end, precheck},
 };
+use mayfly_sdk::{Change, Diagnostic, Object, StepResult};
 
 /// Updates the object. Nothing is sent if neither the body nor `ephemeral_body` changes.
 pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> StepResult {

@@ -6,10 +6,8 @@
 use serde_json::{Map, Value as Json};
 use values::{Type, json};
 
-use crate::{
-    restful::{document::convert::from_json_implied, session::unusable},
-    sdk::Diagnostic,
-};
+use crate::restful::{document::convert::from_json_implied, session::unusable};
+use mayfly_sdk::Diagnostic;
 
 /// The attributes of version 0 with a JSON text.
 const DOCUMENTS: [&str; 3] = ["body", "output", "delete_body"];

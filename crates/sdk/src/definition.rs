@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use provider::{BoxFuture, FunctionFault, FunctionSignature};
 use values::{Str, Value};
 
-use super::{
+use crate::{
     data::Object,
     data_source::DataSource,
     diagnostics::{Diagnostic, Diagnostics},
@@ -14,7 +14,7 @@ use super::{
     schema::Schema,
 };
 
-/// The definition of a provider; [`super::Server`] implements [`provider::Provider`] with it.
+/// The definition of a provider; [`crate::Server`] implements [`provider::Provider`] with it.
 pub trait Definition: Send + Sync + 'static {
     /// The client that the configuration is converted to and every call receives, such as a connection.
     type Client: Send + Sync + 'static;
@@ -92,7 +92,7 @@ pub struct Function {
 }
 
 impl Function {
-    pub(super) fn entry(&self) -> (Str, FunctionSignature) {
+    pub(crate) fn entry(&self) -> (Str, FunctionSignature) {
         (self.name.into(), self.signature.clone())
     }
 }

@@ -9,7 +9,7 @@ use provider::{
 use values::{Str, Value};
 
 use super::{Server, configured, said_of, schema, shown, text_of, thing::Things, value};
-use crate::sdk::Diagnostic;
+use crate::Diagnostic;
 
 fn outcome(state: Option<&Value>, said: &[Diagnostic]) -> String {
     let state = state.map_or("none".to_owned(), shown);

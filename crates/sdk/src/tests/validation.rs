@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use provider::{Provider, Severity};
 use values::Value;
 
-use crate::sdk::{Definition, Diagnostic, Diagnostics, Object, schema};
+use crate::{Definition, Diagnostic, Diagnostics, Object, schema};
 
 use super::{Server, said_of, thing::Things, validate_request, value};
 

@@ -9,7 +9,7 @@ use provider::{BoxFuture, FunctionFault, FunctionSignature, ImportTarget};
 use serde_json::Value as Json;
 use values::{Str, Type, Value};
 
-use crate::sdk::{
+use crate::{
     Change, Closing, DataRead, DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource,
     Existing, Function, MoveSource, Object, Opening, PlanChange, Renewal, Resource, StepResult,
     modify::RequiresReplaceIfConfigured,

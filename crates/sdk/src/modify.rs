@@ -2,7 +2,7 @@
 
 use values::{Path, Value};
 
-use super::diagnostics::Diagnostics;
+use crate::diagnostics::Diagnostics;
 
 /// A plan modifier of one attribute.
 pub trait Modifier: Send + Sync {

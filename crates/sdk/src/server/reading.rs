@@ -8,7 +8,7 @@ use provider::{
 use values::{Str, Value};
 
 use super::Server;
-use crate::sdk::{
+use crate::{
     data::Object, data_source::DataRead, definition::Definition, diagnostics::Diagnostics,
     private::PrivateState, resource::Existing,
 };

@@ -7,15 +7,15 @@ use provider::AttributeType;
 pub use provider::{Nesting, ObjectNesting};
 use values::{Str, Type, Value};
 
-use super::{
+use crate::{
     modify::{Modifier, RequiresReplace, UseStateForUnknown},
     validate::Validator,
 };
 
 /// The schema of a type or of the provider configuration.
 pub struct Schema {
-    pub(super) version: i64,
-    pub(super) block: Block,
+    pub(crate) version: i64,
+    pub(crate) block: Block,
 }
 
 impl Schema {
@@ -25,7 +25,7 @@ impl Schema {
         Schema { version: 0, block }
     }
 
-    /// Returns the schema with another version; see [`super::Resource::upgrade`].
+    /// Returns the schema with another version; see [`crate::Resource::upgrade`].
     #[must_use]
     pub fn version(mut self, version: i64) -> Schema {
         self.version = version;
@@ -42,8 +42,8 @@ impl Schema {
 /// Attributes and nested blocks.
 #[derive(Default)]
 pub struct Block {
-    pub(super) attributes: BTreeMap<Str, Attribute>,
-    pub(super) blocks: BTreeMap<Str, NestedBlock>,
+    pub(crate) attributes: BTreeMap<Str, Attribute>,
+    pub(crate) blocks: BTreeMap<Str, NestedBlock>,
     description: Str,
 }
 
@@ -88,28 +88,28 @@ impl Block {
 
 /// A type of nested block.
 pub struct NestedBlock {
-    pub(super) nesting: Nesting,
-    pub(super) block: Block,
+    pub(crate) nesting: Nesting,
+    pub(crate) block: Block,
 }
 
 /// An attribute. Without [`Attribute::required`], [`Attribute::optional`] or [`Attribute::computed`], the schema
 /// is refused.
 pub struct Attribute {
-    pub(super) shape: Shape,
-    pub(super) required: bool,
-    pub(super) optional: bool,
-    pub(super) computed: bool,
-    pub(super) sensitive: bool,
-    pub(super) write_only: bool,
-    pub(super) default: Option<Value>,
-    pub(super) modifiers: Vec<Arc<dyn Modifier>>,
-    pub(super) validators: Vec<Arc<dyn Validator>>,
-    pub(super) deprecation: Option<Str>,
+    pub(crate) shape: Shape,
+    pub(crate) required: bool,
+    pub(crate) optional: bool,
+    pub(crate) computed: bool,
+    pub(crate) sensitive: bool,
+    pub(crate) write_only: bool,
+    pub(crate) default: Option<Value>,
+    pub(crate) modifiers: Vec<Arc<dyn Modifier>>,
+    pub(crate) validators: Vec<Arc<dyn Validator>>,
+    pub(crate) deprecation: Option<Str>,
     description: Str,
 }
 
 /// The type or the nested attributes of an attribute.
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Type(Type),
     Nested(ObjectNesting, BTreeMap<Str, Attribute>),
 }
@@ -126,7 +126,7 @@ pub fn string() -> Attribute {
     typed(Type::String)
 }
 
-/// A number attribute; see [`super::Object::int`] for whole numbers.
+/// A number attribute; see [`crate::Object::int`] for whole numbers.
 #[must_use]
 pub fn number() -> Attribute {
     typed(Type::Number)

@@ -4,7 +4,7 @@
 use provider::null_write_only;
 use values::{Path, Type, Value};
 
-use super::{
+use crate::{
     diagnostics::Diagnostics,
     modify::{AttributeChange, AttributeContext},
     schema::{Attribute, Block},
@@ -12,18 +12,18 @@ use super::{
 };
 
 /// The inputs of a plan. `config`, `prior` and `proposed` are objects of the schema, or null.
-pub(super) struct Inputs<'a> {
-    pub(super) block: &'a Block,
-    pub(super) provider_block: &'a provider::Block,
-    pub(super) config: &'a Value,
-    pub(super) prior: &'a Value,
+pub(crate) struct Inputs<'a> {
+    pub(crate) block: &'a Block,
+    pub(crate) provider_block: &'a provider::Block,
+    pub(crate) config: &'a Value,
+    pub(crate) prior: &'a Value,
 }
 
 /// The plan that follows from the schema alone.
-pub(super) struct SchemaPlan {
-    pub(super) planned: Value,
-    pub(super) requires_replace: Vec<Path>,
-    pub(super) diagnostics: Diagnostics,
+pub(crate) struct SchemaPlan {
+    pub(crate) planned: Value,
+    pub(crate) requires_replace: Vec<Path>,
+    pub(crate) diagnostics: Diagnostics,
 }
 
 impl Inputs<'_> {
@@ -33,7 +33,7 @@ impl Inputs<'_> {
     }
 
     /// Plans a create or an update. `proposed` must not be null.
-    pub(super) fn plan(&self, proposed: &Value) -> SchemaPlan {
+    pub(crate) fn plan(&self, proposed: &Value) -> SchemaPlan {
         let planned = self.with_defaults(proposed);
         let planned = null_write_only(&planned, self.provider_block);
         let planned = with_nulls_like(self.prior, self.block, &planned);
@@ -112,7 +112,7 @@ impl Inputs<'_> {
 /// Gives the nulls of write-only attributes the types that they have in `like`, with which a core compares them: a null
 /// of an attribute of dynamic type can have any type. A plan is compared with the configuration, a result with its
 /// plan.
-pub(super) fn with_nulls_like(like: &Value, block: &Block, value: &Value) -> Value {
+pub(crate) fn with_nulls_like(like: &Value, block: &Block, value: &Value) -> Value {
     let places = Places { config: Some(like.clone()), prior: None };
     rebuild_block(block, &Path::root(), &places, value, &mut |_, attribute, places, value| {
         match &places.config {
@@ -129,13 +129,13 @@ fn is_null_or_absent(config: Option<&Value>) -> bool {
 /// The type of the attribute in the schema, not of its value: an unknown value of dynamic type has no known type.
 fn type_of(attribute: &Attribute, value: &Value) -> Type {
     match &attribute.shape {
-        super::schema::Shape::Type(ty) => ty.clone(),
-        super::schema::Shape::Nested(..) => value.ty(),
+        crate::schema::Shape::Type(ty) => ty.clone(),
+        crate::schema::Shape::Nested(..) => value.ty(),
     }
 }
 
 /// Replaces unknown values by null and adds an error for each. An apply must leave no unknown value.
-pub(super) fn without_unknowns(state: &Value, diagnostics: &mut Diagnostics) -> Value {
+pub(crate) fn without_unknowns(state: &Value, diagnostics: &mut Diagnostics) -> Value {
     if state.is_wholly_known() {
         return state.clone();
     }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use provider::{Nesting, ObjectNesting};
 use values::{Kind, Path, Step, Str, Value, ValueMap};
 
-use super::schema::{Attribute, Block, Shape};
+use crate::schema::{Attribute, Block, Shape};
 
 /// The values of the configuration and the prior object at the current place. `None` if a value does not have this
 /// place.
 #[derive(Clone, Default)]
-pub(super) struct Places {
-    pub(super) config: Option<Value>,
-    pub(super) prior: Option<Value>,
+pub(crate) struct Places {
+    pub(crate) config: Option<Value>,
+    pub(crate) prior: Option<Value>,
 }
 
 impl Places {
@@ -35,26 +35,26 @@ impl Places {
 }
 
 /// The new value of an attribute, and whether the walk enters it.
-pub(super) struct Outcome {
-    pub(super) value: Value,
-    pub(super) enter: bool,
+pub(crate) struct Outcome {
+    pub(crate) value: Value,
+    pub(crate) enter: bool,
 }
 
 impl Outcome {
-    pub(super) fn keep(value: &Value) -> Outcome {
+    pub(crate) fn keep(value: &Value) -> Outcome {
         Outcome { value: value.clone(), enter: true }
     }
 
-    pub(super) fn replace(value: Value) -> Outcome {
+    pub(crate) fn replace(value: Value) -> Outcome {
         Outcome { value, enter: false }
     }
 }
 
 /// A function that decides about one attribute, given its path, its schema, the other values, and its own value.
-pub(super) type Decide<'a> = dyn FnMut(&Path, &Attribute, &Places, &Value) -> Outcome + 'a;
+pub(crate) type Decide<'a> = dyn FnMut(&Path, &Attribute, &Places, &Value) -> Outcome + 'a;
 
 /// Rebuilds `value`, an object of `block`. `decide` returns the new value of each attribute, outermost first.
-pub(super) fn rebuild_block(
+pub(crate) fn rebuild_block(
     block: &Block,
     path: &Path,
     places: &Places,

@@ -6,7 +6,7 @@ use provider::{BoxFuture, ImportTarget};
 use serde_json::Value as Json;
 use values::{Path, Str, Value};
 
-use super::{
+use crate::{
     data::Object,
     diagnostics::{Diagnostic, Diagnostics},
     private::PrivateState,

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use values::{Value, json};
 
 use super::{Managed, Server};
-use crate::sdk::{
+use crate::{
     definition::Definition, diagnostics::Diagnostic, resource::MoveSource, schema::Schema,
 };
 

@@ -6,7 +6,7 @@ use provider::{
 };
 
 use super::Server;
-use crate::sdk::{
+use crate::{
     data::Object,
     definition::Definition,
     diagnostics::{Diagnostic, Diagnostics},

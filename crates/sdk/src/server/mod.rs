@@ -23,7 +23,7 @@ use provider::{
 };
 use values::{Str, Value};
 
-use super::{
+use crate::{
     data::Object,
     data_source::DataSource,
     definition::{Definition, Function},

@@ -7,7 +7,7 @@ use provider::{
 use values::{Path, Value};
 
 use super::{Managed, Server};
-use crate::sdk::{
+use crate::{
     data::Object,
     definition::Definition,
     diagnostics::{Diagnostic, Diagnostics},

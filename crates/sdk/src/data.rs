@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use values::{Kind, Path, Step, Str, Value};
 
-use super::{diagnostics::Diagnostic, validate::shown};
+use crate::{diagnostics::Diagnostic, validate::shown};
 
 /// An object of a schema, or null, with the path for diagnostics about its parts. It has no `Debug`, because it
 /// may hold secrets.

@@ -38,7 +38,7 @@ impl Diagnostics {
     }
 
     /// Adds the error of a step, if it failed.
-    pub(super) fn absorb(&mut self, ended: Result<(), Diagnostic>) {
+    pub(crate) fn absorb(&mut self, ended: Result<(), Diagnostic>) {
         if let Err(diagnostic) = ended {
             self.push(diagnostic);
         }

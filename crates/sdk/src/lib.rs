@@ -9,6 +9,12 @@
 //! state.
 //! **Invariant:** numbers are never rounded.
 //! **Invariant:** types that carry configuration, state or private state have no `Debug`.
+//! **Absent on purpose:** the engine, configurations, state files, and what any provider is about.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an edge crate: a provider is a process with an environment and a clock"
+)]
 
 pub mod log;
 pub mod modify;

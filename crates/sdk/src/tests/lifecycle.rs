@@ -9,7 +9,7 @@ use provider::{
 use values::{Type, Value};
 
 use super::{configured, said_of, shown, thing::Things};
-use crate::sdk::Server;
+use crate::Server;
 
 fn open_request(name: &str) -> OpenEphemeralRequest {
     let config =

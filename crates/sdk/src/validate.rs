@@ -2,7 +2,7 @@
 
 use values::{Path, Value};
 
-use super::{
+use crate::{
     data::Object,
     diagnostics::Diagnostics,
     schema::{Attribute, Block},
@@ -17,7 +17,8 @@ pub trait Validator: Send + Sync {
 }
 
 /// The text of a path in a sentence, without the dot before its first attribute.
-pub(crate) fn shown(path: &Path) -> String {
+#[must_use]
+pub fn shown(path: &Path) -> String {
     path.to_string().trim_start_matches('.').to_owned()
 }
 
@@ -88,7 +89,7 @@ pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Di
 
 /// Validates a configuration by its schema: required values, no values for attributes that only the provider sets,
 /// deprecations, validators.
-pub(super) fn validate_block(block: &Block, config: &Value, diagnostics: &mut Diagnostics) {
+pub(crate) fn validate_block(block: &Block, config: &Value, diagnostics: &mut Diagnostics) {
     rebuild_block(
         block,
         &Path::root(),

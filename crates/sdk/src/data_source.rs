@@ -2,7 +2,7 @@
 
 use provider::BoxFuture;
 
-use super::{
+use crate::{
     data::Object, diagnostics::Diagnostics, resource::StepResult, schema::Schema, stop::Stop,
 };
 

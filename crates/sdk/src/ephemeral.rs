@@ -4,7 +4,7 @@ use std::{future::ready, time::SystemTime};
 
 use provider::BoxFuture;
 
-use super::{
+use crate::{
     data::Object, diagnostics::Diagnostics, private::PrivateState, resource::StepResult,
     schema::Schema, stop::Stop,
 };
