@@ -4,108 +4,61 @@
 //! argument. An argument `bad …` is an error that quotes it. An example target, so that no build of the product
 //! contains it.
 
-use std::{collections::BTreeMap, future::ready, process::ExitCode, sync::Arc};
+use std::{collections::BTreeMap, process::ExitCode};
 
 use mayfly_sdk::{
-    Definition, Diagnostic, Diagnostics, Function, Object, Server,
-    schema::{Block, Schema, typed},
+    ConfigureCall, Definition, Diagnostic, Function, FunctionError, MaybeUnknown, Model, Str, Types,
 };
-use provider::{BoxFuture, FunctionFault, FunctionParameter, FunctionSignature};
-use values::{Kind, Str, Type, Value};
 
 fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let served = runtime
-        .map_err(plugin::ServeError::Announce)
-        .and_then(|runtime| runtime.block_on(plugin::serve(Arc::new(Server::new(Phrases)))));
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "a plugin that a person starts says so on stderr")]
-fn fail(error: &plugin::ServeError) -> ExitCode {
-    eprintln!("{error}");
-    ExitCode::FAILURE
+    mayfly_sdk::main(Phrases)
 }
 
 struct Phrases;
 
-impl Definition for Phrases {
+/// The configuration.
+#[derive(Model)]
+struct Config {
     /// The phrases, by the names of the functions.
+    phrases: MaybeUnknown<Option<BTreeMap<Str, MaybeUnknown<Option<Str>>>>>,
+}
+
+impl Definition for Phrases {
+    type Config = Config;
     type Client = BTreeMap<Str, Str>;
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         "registry.opentofu.org/mayfly/phrases"
     }
 
-    fn schema(&self) -> Schema {
-        let phrases = typed(Type::map(Type::String)).optional();
-        Schema::new(Block::new().attribute("phrases", phrases))
-    }
-
-    fn configure<'a>(
-        &'a self,
-        config: &'a Object,
-        _: &'a str,
-        _: &'a mut Diagnostics,
-    ) -> BoxFuture<'a, Result<Self::Client, Diagnostic>> {
-        let mut phrases = BTreeMap::new();
-        if let Some(given) = config.value().get_attr("phrases")
-            && let Kind::Map(given) = given.kind()
-        {
-            let known = given.iter().filter_map(|(name, it)| Some((name.clone(), it.as_str()?)));
-            phrases.extend(known.map(|(name, it)| (name, Str::from(it))));
-        }
-        Box::pin(ready(Ok(phrases)))
-    }
-
-    fn functions(&self) -> Vec<Function> {
-        let call: fn(&[Value]) -> Result<Value, FunctionFault> =
-            |arguments| Ok(Value::string(argument(arguments)?.to_uppercase()));
-        vec![Function { name: "shout", signature: signature(), call }]
-    }
-
-    fn configured_functions(&self, client: &Self::Client) -> BTreeMap<Str, FunctionSignature> {
-        client.keys().map(|name| (name.clone(), signature())).collect()
-    }
-
-    fn call_configured(
+    async fn configure(
         &self,
-        client: &Self::Client,
-        name: &str,
-        arguments: &[Value],
-    ) -> Result<Value, FunctionFault> {
-        let phrase = client.get(name).map_or("", |it| &**it);
-        Ok(Value::string(format!("{phrase}, {}", argument(arguments)?)))
+        config: Config,
+        _: &mut ConfigureCall,
+    ) -> Result<Self::Client, Diagnostic> {
+        let phrases = config.phrases.known().flatten().unwrap_or_default();
+        let known = phrases.into_iter().filter_map(|(name, it)| Some((name, it.known()??)));
+        Ok(known.collect())
+    }
+
+    fn types(&self, types: &mut Types<Self::Client>) {
+        let shout = |text: String| checked(text).map(|it| it.to_uppercase());
+        types.function(Function::new("shout", shout).parameter("text", ""));
+    }
+
+    fn configured_functions(&self, client: &Self::Client) -> Vec<Function> {
+        let function = |(name, phrase): (&Str, &Str)| {
+            let phrase = phrase.clone();
+            let joined = move |text: String| checked(text).map(|it| format!("{phrase}, {it}"));
+            Function::new(name.clone(), joined).parameter("text", "")
+        };
+        client.iter().map(function).collect()
     }
 }
 
-fn signature() -> FunctionSignature {
-    let parameter = FunctionParameter {
-        name: "text".into(),
-        ty: Type::String,
-        allow_null_value: false,
-        allow_unknown_values: false,
-        description: "".into(),
-        description_kind: Default::default(),
-    };
-    FunctionSignature {
-        parameters: vec![parameter],
-        variadic: None,
-        returns: Type::String,
-        summary: "".into(),
-        description: "".into(),
-        description_kind: Default::default(),
-        deprecation_message: "".into(),
-    }
-}
-
-fn argument(arguments: &[Value]) -> Result<&str, FunctionFault> {
-    let text = arguments.first().and_then(Value::as_str).unwrap_or_default();
+fn checked(text: String) -> Result<String, FunctionError> {
     match text.starts_with("bad") {
-        true => Err(FunctionFault { argument: Some(0), message: format!("{text} is no text") }),
+        true => Err(FunctionError::argument(0, format!("{text} is no text"))),
         false => Ok(text),
     }
 }

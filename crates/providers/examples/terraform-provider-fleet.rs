@@ -4,122 +4,132 @@
 //! therefore measures the engine, the protocol and the SDK. An example target, so that no build of the product
 //! contains it.
 
-use std::{future::ready, process::ExitCode, sync::Arc};
+use std::{collections::BTreeMap, process::ExitCode};
 
 use mayfly_sdk::{
-    Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
-    schema::{Block, Nesting, Schema, boolean, number, string, typed},
+    Call, ConfigureCall, Definition, Diagnostic, Model, Object, Resource, Set, Types,
+    schema::{Schema, string},
 };
-use provider::BoxFuture;
-use values::Type;
-
-/// The provider's source address.
-const SOURCE: &str = "registry.opentofu.org/mayfly/fleet";
 
 /// The number of resource types.
 const TYPES: usize = 40;
 
 fn main() -> ExitCode {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let served = runtime
-        .map_err(plugin::ServeError::Announce)
-        .and_then(|runtime| runtime.block_on(plugin::serve(Arc::new(Server::new(Fleet)))));
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "a plugin that a person starts says so on stderr")]
-fn fail(error: &plugin::ServeError) -> ExitCode {
-    eprintln!("{error}");
-    ExitCode::FAILURE
+    mayfly_sdk::main(Fleet)
 }
 
 struct Fleet;
 
 impl Definition for Fleet {
+    type Config = ();
     type Client = ();
 
-    fn name(&self) -> &'static str {
-        SOURCE
+    fn source(&self) -> &'static str {
+        "registry.opentofu.org/mayfly/fleet"
     }
 
-    fn schema(&self) -> Schema {
-        Schema::new(Block::new())
+    async fn configure(&self, (): (), _: &mut ConfigureCall) -> Result<(), Diagnostic> {
+        Ok(())
     }
 
-    fn configure<'a>(
-        &'a self,
-        _: &'a Object,
-        _: &'a str,
-        _: &'a mut Diagnostics,
-    ) -> BoxFuture<'a, Result<(), Diagnostic>> {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn resources(&self) -> Vec<Box<dyn Resource<()>>> {
-        let kind = |index| -> Box<dyn Resource<()>> {
+    fn types(&self, types: &mut Types<()>) {
+        for index in 0..TYPES {
             // Leaked once per process: the SDK takes names of static lifetime.
             let name = Box::leak(format!("fleet_kind_{index:02}").into_boxed_str());
-            Box::new(Kind { index, name })
-        };
-        (0..TYPES).map(kind).collect()
+            types.resource(Kind { index, name });
+        }
     }
 }
 
-/// A resource type. All types have the same core; the number of optional attributes differs.
+/// The attributes that all types have.
+#[derive(Model)]
+struct Core {
+    #[attribute(computed, keeps_state)]
+    id: Option<String>,
+    name: String,
+    summary: Option<String>,
+    size: Option<i64>,
+    #[attribute(default = true)]
+    enabled: bool,
+    zones: Option<Vec<String>>,
+    labels: Option<BTreeMap<String, String>>,
+    #[block]
+    rule: Vec<Rule>,
+    #[block]
+    setting: Set<Setting>,
+}
+
+#[derive(Model)]
+struct Rule {
+    port: i64,
+    #[attribute(default = "tcp")]
+    protocol: String,
+    #[block]
+    source: Vec<Source>,
+}
+
+#[derive(Model)]
+struct Source {
+    cidr: String,
+}
+
+#[derive(Model)]
+struct Setting {
+    key: String,
+    value: Option<String>,
+}
+
+/// A resource type. The number of optional attributes differs, so the objects have no struct.
 struct Kind {
     index: usize,
     name: &'static str,
 }
 
 impl Resource<()> for Kind {
+    type Model = Object;
+
     fn type_name(&self) -> &'static str {
         self.name
     }
 
     fn schema(&self) -> Schema {
-        let source = Block::new().attribute("cidr", string().required());
-        let rule = Block::new()
-            .attribute("port", number().required())
-            .attribute("protocol", string().optional().default_value("tcp"))
-            .block("source", Nesting::List, source);
-        let setting = Block::new()
-            .attribute("key", string().required())
-            .attribute("value", string().optional());
-        let block = Block::new()
-            .attribute("id", string().computed().keeps_state())
-            .attribute("name", string().required())
-            .attribute("summary", string().optional())
-            .attribute("size", number().optional())
-            .attribute("enabled", boolean().optional().default_value(true))
-            .attribute("zones", typed(Type::list(Type::String)).optional())
-            .attribute("labels", typed(Type::map(Type::String)).optional())
-            .block("rule", Nesting::List, rule)
-            .block("setting", Nesting::Set, setting);
         let options = (0..self.index % 8).map(|option| format!("option_{option}"));
-        Schema::new(options.fold(block, |it, name| it.attribute(&name, string().optional())))
+        Core::schema().map_block(|block| {
+            options.fold(block, |it, name| it.attribute(&name, string().optional()))
+        })
     }
 
-    fn create<'a>(&'a self, (): &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
-        change.state = change.planned.clone();
-        let name = change.planned.string("name").unwrap_or_default();
-        change.state.set("id", format!("{}/{name}", self.name).as_str());
-        Box::pin(ready(Ok(())))
+    async fn create(
+        &self,
+        (): &(),
+        mut planned: Object,
+        _: &mut Call,
+    ) -> Result<Object, Diagnostic> {
+        let name = planned.string(Core::NAME).unwrap_or_default();
+        planned.set(Core::ID, format!("{}/{name}", self.name));
+        Ok(planned)
     }
 
-    fn read<'a>(&'a self, (): &'a (), _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(ready(Ok(())))
+    async fn read(
+        &self,
+        (): &(),
+        state: Object,
+        _: &mut Call,
+    ) -> Result<Option<Object>, Diagnostic> {
+        Ok(Some(state))
     }
 
-    fn update<'a>(&'a self, (): &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
-        change.state = change.planned.clone();
-        Box::pin(ready(Ok(())))
+    async fn update(
+        &self,
+        (): &(),
+        _: Object,
+        planned: Object,
+        _: &mut Call,
+    ) -> Result<Object, Diagnostic> {
+        Ok(planned)
     }
 
-    fn delete<'a>(&'a self, (): &'a (), _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(ready(Ok(())))
+    async fn delete(&self, (): &(), _: Object, _: &mut Call) -> Result<(), Diagnostic> {
+        Ok(())
     }
 }

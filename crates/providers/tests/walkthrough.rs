@@ -6,14 +6,12 @@ use std::{
 };
 
 use mayfly_sdk::{
-    Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
-    schema::{Block, Schema, number, string},
-    validate::WholeBetween,
+    Call, ConfigureCall, Definition, Diagnostic, Import, Model, Object, Resource, Secret, Server,
+    Types,
 };
 use provider::{
-    ApplyResourceChangeRequest, BoxFuture, ConfigureRequest, ImportResourceStateRequest,
-    ImportTarget, PlanResourceChangeRequest, Private, Provider, ReadResourceRequest,
-    objchange::proposed_new,
+    ApplyResourceChangeRequest, ConfigureRequest, ImportResourceStateRequest, ImportTarget,
+    PlanResourceChangeRequest, Private, Provider, ReadResourceRequest, objchange::proposed_new,
 };
 use values::Value;
 
@@ -32,131 +30,113 @@ impl Counters {
 /// The provider: its configuration and its types.
 struct CounterProvider;
 
+#[derive(Model)]
+struct Config {
+    #[attribute(default = 1)]
+    step: i64,
+}
+
 impl Definition for CounterProvider {
+    type Config = Config;
     type Client = Counters;
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         "registry.opentofu.org/example/counter"
     }
 
-    fn schema(&self) -> Schema {
-        Schema::new(Block::new().attribute("step", number().optional()))
+    async fn configure(
+        &self,
+        config: Config,
+        _: &mut ConfigureCall,
+    ) -> Result<Counters, Diagnostic> {
+        Ok(Counters { step: config.step, values: Mutex::default() })
     }
 
-    fn configure<'a>(
-        &'a self,
-        config: &'a Object,
-        _core_version: &'a str,
-        _diagnostics: &'a mut Diagnostics,
-    ) -> BoxFuture<'a, Result<Counters, Diagnostic>> {
-        Box::pin(async {
-            let step = config.int("step")?.unwrap_or(1);
-            Ok(Counters { step, values: Mutex::default() })
-        })
-    }
-
-    fn resources(&self) -> Vec<Box<dyn Resource<Counters>>> {
-        vec![Box::new(Counter)]
+    fn types(&self, types: &mut Types<Counters>) {
+        types.resource(CounterType);
     }
 }
 
 /// The type `counter_counter`.
-struct Counter;
+struct CounterType;
 
-impl Resource<Counters> for Counter {
+/// A counter.
+#[derive(Model)]
+struct Counter {
+    #[attribute(requires_replace, identity)]
+    name: String,
+    #[attribute(default = 0, between(0, 100))]
+    start: i64,
+    #[attribute(write_only)]
+    token_wo: Option<Secret>,
+    #[attribute(computed)]
+    value: Option<i64>,
+}
+
+impl Resource<Counters> for CounterType {
+    type Model = Counter;
+
     fn type_name(&self) -> &'static str {
         "counter_counter"
     }
 
-    fn schema(&self) -> Schema {
-        Schema::new(
-            Block::new()
-                .attribute("name", string().required().requires_replace())
-                .attribute(
-                    "start",
-                    number().optional().default_value(0).validator(WholeBetween(0, 100)),
-                )
-                .attribute("token_wo", string().optional().write_only())
-                .attribute("value", number().computed()),
-        )
+    async fn create(
+        &self,
+        client: &Counters,
+        planned: Counter,
+        call: &mut Call,
+    ) -> Result<Counter, Diagnostic> {
+        let value = planned.start + client.step;
+        client.values().insert(planned.name.clone(), value);
+        call.private.set("times", 1);
+        Ok(Counter { value: Some(value), ..planned })
     }
 
-    fn identity_schema(&self) -> Option<Schema> {
-        Some(Schema::new(Block::new().attribute("name", string().required())))
+    async fn read(
+        &self,
+        client: &Counters,
+        state: Counter,
+        _: &mut Call,
+    ) -> Result<Option<Counter>, Diagnostic> {
+        let value = client.values().get(&state.name).copied();
+        Ok(value.map(|it| Counter { value: Some(it), ..state }))
     }
 
-    fn create<'a>(
-        &'a self,
-        client: &'a Counters,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = change.planned.string("name").unwrap_or_default();
-            let value = change.planned.int("start")?.unwrap_or(0) + client.step;
-            client.values().insert(name.to_string(), value);
-            change.state = change.planned.clone();
-            change.state.set("value", value);
-            change.identity = Some(Value::object_from([("name", Value::string(name))]));
-            change.private.set("times", 1);
-            Ok(())
-        })
+    async fn update(
+        &self,
+        client: &Counters,
+        _: Counter,
+        planned: Counter,
+        call: &mut Call,
+    ) -> Result<Counter, Diagnostic> {
+        self.create(client, planned, call).await
     }
 
-    fn read<'a>(
-        &'a self,
-        client: &'a Counters,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = existing.state.string("name").unwrap_or_default();
-            match client.values().get(&*name) {
-                Some(value) => existing.state.set("value", *value),
-                None => existing.gone(),
-            }
-            Ok(())
-        })
+    async fn delete(
+        &self,
+        client: &Counters,
+        state: Counter,
+        _: &mut Call,
+    ) -> Result<(), Diagnostic> {
+        client.values().remove(&state.name);
+        Ok(())
     }
 
-    fn update<'a>(
-        &'a self,
-        client: &'a Counters,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        self.create(client, change)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        client: &'a Counters,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = existing.state.string("name").unwrap_or_default();
-            client.values().remove(&*name);
-            Ok(())
-        })
-    }
-
-    fn import<'a>(
-        &'a self,
-        _client: &'a Counters,
-        target: &'a ImportTarget,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = match target {
-                ImportTarget::Id(id) => Value::string(id.clone()),
-                ImportTarget::Identity(identity) => Object::new(identity.clone()).attr("name"),
-            };
-            existing.state.set("name", name);
-            Ok(())
-        })
+    async fn import(
+        &self,
+        client: &Counters,
+        target: Import,
+        _: &mut Call,
+    ) -> Result<Option<Counter>, Diagnostic> {
+        let name = target.id_or(Counter::NAME)?.to_string();
+        let value = client.values().get(&name).copied();
+        Ok(value.map(|it| Counter { name, start: 0, token_wo: None, value: Some(it) }))
     }
 }
 
 #[tokio::test]
 async fn api_walkthrough() {
-    // In a `main`, `plugin::serve(Arc::new(server))` would serve it as a plugin; this test calls it in process.
+    // `mayfly_sdk::main(CounterProvider)` would serve it as a plugin; this test calls it in process.
     let server = Server::new(CounterProvider);
     let config = Value::object_from([("step", Value::int(5))]);
     let said = server.configure(ConfigureRequest { core_version: "1.13.0".into(), config }).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use values::{Kind, Path, Step, Str, Value};
 
-use crate::{diagnostics::Diagnostic, validate::shown};
+use crate::diagnostics::{Diagnostic, shown};
 
 /// An object of a schema, or null, with the path for diagnostics about its parts. It has no `Debug`, because it
 /// may hold secrets.
@@ -21,6 +21,12 @@ impl Object {
         Object { value, path: Path::root() }
     }
 
+    /// Wraps a part of an object.
+    #[must_use]
+    pub(crate) fn at(value: Value, path: Path) -> Object {
+        Object { value, path }
+    }
+
     /// The whole value.
     #[must_use]
     pub fn value(&self) -> &Value {
@@ -35,31 +41,31 @@ impl Object {
 
     /// The path of an attribute of this object.
     #[must_use]
-    pub fn path_of(&self, name: &str) -> Path {
+    pub fn path_of(&self, name: impl AsRef<str>) -> Path {
         self.path.clone().attr(name)
     }
 
     /// Returns an attribute. Null if the object has no such attribute.
     #[must_use]
-    pub fn attr(&self, name: &str) -> Value {
-        self.value.get_attr(name).unwrap_or_else(|| Value::null(values::Type::Dynamic))
+    pub fn attr(&self, name: impl AsRef<str>) -> Value {
+        self.value.get_attr(name.as_ref()).unwrap_or_else(|| Value::null(values::Type::Dynamic))
     }
 
     /// Returns true if an attribute is unknown.
     #[must_use]
-    pub fn is_unknown(&self, name: &str) -> bool {
+    pub fn is_unknown(&self, name: impl AsRef<str>) -> bool {
         !self.attr(name).is_known()
     }
 
     /// Returns true if an attribute is null.
     #[must_use]
-    pub fn is_absent(&self, name: &str) -> bool {
+    pub fn is_absent(&self, name: impl AsRef<str>) -> bool {
         self.attr(name).is_null()
     }
 
     /// Returns a string attribute. `None` if it is null or unknown.
     #[must_use]
-    pub fn string(&self, name: &str) -> Option<Str> {
+    pub fn string(&self, name: impl AsRef<str>) -> Option<Str> {
         match self.attr(name).kind() {
             Kind::String(text) => Some(text.clone()),
             _ => None,
@@ -68,7 +74,7 @@ impl Object {
 
     /// Returns a boolean attribute. `None` if it is null or unknown.
     #[must_use]
-    pub fn bool(&self, name: &str) -> Option<bool> {
+    pub fn bool(&self, name: impl AsRef<str>) -> Option<bool> {
         self.attr(name).as_bool()
     }
 
@@ -76,8 +82,8 @@ impl Object {
     ///
     /// # Errors
     /// If the number is not exactly an `i64`; it is never rounded.
-    pub fn int(&self, name: &str) -> Result<Option<i64>, Diagnostic> {
-        let value = self.attr(name);
+    pub fn int(&self, name: impl AsRef<str>) -> Result<Option<i64>, Diagnostic> {
+        let value = self.attr(&name);
         let Some(number) = value.as_number() else { return Ok(None) };
         let not_whole = || {
             let path = self.path_of(name);
@@ -89,14 +95,14 @@ impl Object {
 
     /// Returns the strings in a list, set or tuple, without null and unknown ones.
     #[must_use]
-    pub fn strings(&self, name: &str) -> Vec<Str> {
+    pub fn strings(&self, name: impl AsRef<str>) -> Vec<Str> {
         let text = |(_, element): (Value, &Value)| element.as_str().map(Str::from);
         self.attr(name).elements().filter_map(text).collect()
     }
 
     /// Returns the strings in a map or object by their keys, without null and unknown ones.
     #[must_use]
-    pub fn string_map(&self, name: &str) -> BTreeMap<Str, Str> {
+    pub fn string_map(&self, name: impl AsRef<str>) -> BTreeMap<Str, Str> {
         let value = self.attr(name);
         let entries = value.as_map().into_iter().flatten();
         entries.filter_map(|(key, it)| Some((key.clone(), Str::from(it.as_str()?)))).collect()
@@ -104,16 +110,16 @@ impl Object {
 
     /// Returns a nested object. `None` if it is null or unknown.
     #[must_use]
-    pub fn object(&self, name: &str) -> Option<Object> {
-        let value = self.attr(name);
+    pub fn object(&self, name: impl AsRef<str>) -> Option<Object> {
+        let value = self.attr(&name);
         let object = Object { path: self.path_of(name), value };
         matches!(object.value.kind(), Kind::Object(_)).then_some(object)
     }
 
     /// Returns the objects in a list, set or map with their keys. Empty if the collection is null or unknown.
     #[must_use]
-    pub fn objects(&self, name: &str) -> Vec<(Value, Object)> {
-        let (value, path) = (self.attr(name), self.path_of(name));
+    pub fn objects(&self, name: impl AsRef<str>) -> Vec<(Value, Object)> {
+        let (value, path) = (self.attr(&name), self.path_of(&name));
         let element = |(key, element): (Value, &Value)| {
             (key.clone(), Object { value: element.clone(), path: path.clone().index(key) })
         };
@@ -121,12 +127,18 @@ impl Object {
     }
 
     /// Replaces an attribute. Does nothing for a null object.
-    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
-        self.value = self.value.with_part(&Step::Attr(name.into()), |_| value.into());
+    pub fn set(&mut self, name: impl AsRef<str>, value: impl Into<Value>) {
+        self.value = self.value.with_part(&Step::Attr(name.as_ref().into()), |_| value.into());
+    }
+
+    /// Replaces an attribute by an unknown value of its type. In a plan it is one that the provider will choose.
+    pub fn set_unknown(&mut self, name: impl AsRef<str>) {
+        let ty = self.attr(&name).ty();
+        self.set(name, Value::unknown(ty));
     }
 
     /// Replaces an attribute by a string, or by null.
-    pub fn set_or_null(&mut self, name: &str, text: Option<&str>) {
+    pub fn set_or_null(&mut self, name: impl AsRef<str>, text: Option<&str>) {
         match text {
             Some(text) => self.set(name, text),
             None => self.clear(name),
@@ -134,8 +146,8 @@ impl Object {
     }
 
     /// Replaces an attribute by null.
-    pub fn clear(&mut self, name: &str) {
-        let ty = self.attr(name).ty();
+    pub fn clear(&mut self, name: impl AsRef<str>) {
+        let ty = self.attr(&name).ty();
         self.set(name, Value::null(ty));
     }
 }

@@ -1,98 +1,126 @@
 //! The definition of a provider.
 
-use std::collections::BTreeMap;
-
-use provider::{BoxFuture, FunctionFault, FunctionSignature};
-use values::{Str, Value};
+use values::Str;
 
 use crate::{
     data::Object,
     data_source::DataSource,
     diagnostics::{Diagnostic, Diagnostics},
     ephemeral::EphemeralResource,
+    erased::{self, TypedData, TypedEphemeral, TypedResource},
+    function::Function,
+    model::Model,
     resource::Resource,
     schema::Schema,
 };
 
-/// The definition of a provider; [`crate::Server`] implements [`provider::Provider`] with it.
+/// The definition of a provider; [`crate::Server`] implements [`provider::Provider`] with it. Write [`configure`] as
+/// `async fn`.
+///
+/// [`configure`]: Definition::configure
 pub trait Definition: Send + Sync + 'static {
+    /// The struct of the provider configuration. `()` if there is none. A field that may be unknown while planning has
+    /// the type [`crate::MaybeUnknown`].
+    type Config: Model;
     /// The client that the configuration is converted to and every call receives, such as a connection.
     type Client: Send + Sync + 'static;
 
-    /// The name of the provider in messages.
-    fn name(&self) -> &'static str;
+    /// The source address of the provider, such as `registry.opentofu.org/example/notes`.
+    fn source(&self) -> &'static str;
 
     /// The schema of the provider configuration. Called once.
-    fn schema(&self) -> Schema;
+    fn schema(&self) -> Schema {
+        Self::Config::schema()
+    }
 
     /// Validates the configuration beyond its schema. The configuration may be unknown in parts.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let _ = (config, diagnostics);
     }
 
-    /// Converts the configuration, which may be unknown in parts, to a client.
-    fn configure<'a>(
-        &'a self,
-        config: &'a Object,
-        core_version: &'a str,
-        diagnostics: &'a mut Diagnostics,
-    ) -> BoxFuture<'a, Result<Self::Client, Diagnostic>>;
-
-    /// The managed resource types.
-    fn resources(&self) -> Vec<Box<dyn Resource<Self::Client>>> {
-        Vec::new()
-    }
-
-    /// The data sources.
-    fn data_sources(&self) -> Vec<Box<dyn DataSource<Self::Client>>> {
-        Vec::new()
-    }
-
-    /// The ephemeral resource types.
-    fn ephemeral_resources(&self) -> Vec<Box<dyn EphemeralResource<Self::Client>>> {
-        Vec::new()
-    }
-
-    /// The functions that need no provider configuration.
-    fn functions(&self) -> Vec<Function> {
-        Vec::new()
-    }
-
-    /// The functions that only the configured provider offers. A function of the schema with the same name hides one
-    /// of these.
-    fn configured_functions(&self, client: &Self::Client) -> BTreeMap<Str, FunctionSignature> {
-        let _ = client;
-        BTreeMap::new()
-    }
-
-    /// Computes the result of one of the [`configured_functions`](Definition::configured_functions). The number of
-    /// arguments matches the signature.
-    ///
-    /// # Errors
-    /// If the arguments are unsuitable.
-    fn call_configured(
+    /// Converts the configuration to a client.
+    fn configure(
         &self,
-        client: &Self::Client,
-        name: &str,
-        arguments: &[Value],
-    ) -> Result<Value, FunctionFault> {
-        let _ = (client, arguments);
-        Err(FunctionFault { argument: None, message: format!("there is no function {name:?}") })
+        config: Self::Config,
+        call: &mut ConfigureCall,
+    ) -> impl Future<Output = Result<Self::Client, Diagnostic>> + Send;
+
+    /// Adds the types and the functions that need no configuration. Called once.
+    fn types(&self, types: &mut Types<Self::Client>);
+
+    /// The functions that only the configured provider offers. A function of [`Definition::types`] with the same name
+    /// hides one of these.
+    fn configured_functions(&self, client: &Self::Client) -> Vec<Function> {
+        let _ = client;
+        Vec::new()
     }
 }
 
-/// A function of a provider. It is pure and needs no provider configuration.
-pub struct Function {
-    /// The name, without the provider's.
-    pub name: &'static str,
-    /// The signature.
-    pub signature: FunctionSignature,
-    /// Computes the result. The number of arguments matches the signature.
-    pub call: fn(&[Value]) -> Result<Value, FunctionFault>,
+/// The call of the core that configures a provider.
+pub struct ConfigureCall {
+    /// The version of the core.
+    pub core_version: Str,
+    /// The diagnostics of the call.
+    pub diagnostics: Diagnostics,
 }
 
-impl Function {
-    pub(crate) fn entry(&self) -> (Str, FunctionSignature) {
-        (self.name.into(), self.signature.clone())
+/// The types and functions of a provider.
+pub struct Types<C> {
+    pub(crate) resources: Vec<Box<dyn erased::Resource<C>>>,
+    pub(crate) data_sources: Vec<Box<dyn erased::DataSource<C>>>,
+    pub(crate) ephemeral_resources: Vec<Box<dyn erased::EphemeralResource<C>>>,
+    pub(crate) functions: Vec<Function>,
+}
+
+impl<C: Send + Sync + 'static> Types<C> {
+    pub(crate) fn new() -> Types<C> {
+        Types {
+            resources: Vec::new(),
+            data_sources: Vec::new(),
+            ephemeral_resources: Vec::new(),
+            functions: Vec::new(),
+        }
+    }
+
+    /// Adds a managed resource type.
+    pub fn resource(&mut self, resource: impl Resource<C>) -> &mut Types<C> {
+        self.resources.push(Box::new(TypedResource::new(resource)));
+        self
+    }
+
+    /// Adds a data source.
+    pub fn data_source(&mut self, data_source: impl DataSource<C>) -> &mut Types<C> {
+        self.data_sources.push(Box::new(TypedData::new(data_source)));
+        self
+    }
+
+    /// Adds an ephemeral resource type.
+    pub fn ephemeral_resource(&mut self, ephemeral: impl EphemeralResource<C>) -> &mut Types<C> {
+        self.ephemeral_resources.push(Box::new(TypedEphemeral::new(ephemeral)));
+        self
+    }
+
+    /// Adds a managed resource type without a Rust type for its objects.
+    pub fn erased_resource(&mut self, resource: Box<dyn erased::Resource<C>>) -> &mut Types<C> {
+        self.resources.push(resource);
+        self
+    }
+
+    /// Adds a data source without a Rust type for its objects.
+    pub fn erased_data_source(&mut self, it: Box<dyn erased::DataSource<C>>) -> &mut Types<C> {
+        self.data_sources.push(it);
+        self
+    }
+
+    /// Adds an ephemeral resource type without a Rust type for its objects.
+    pub fn erased_ephemeral(&mut self, it: Box<dyn erased::EphemeralResource<C>>) -> &mut Types<C> {
+        self.ephemeral_resources.push(it);
+        self
+    }
+
+    /// Adds a function.
+    pub fn function(&mut self, function: Function) -> &mut Types<C> {
+        self.functions.push(function);
+        self
     }
 }

@@ -51,8 +51,30 @@ impl Diagnostics {
     }
 }
 
+/// Converts other errors to diagnostics.
+pub trait OrDiagnostic<T> {
+    /// Replaces the error by a diagnostic with this summary and the text of the error as detail. The text must not
+    /// quote secrets.
+    ///
+    /// # Errors
+    /// If `self` is an error.
+    fn or_diagnostic(self, summary: impl Into<String>) -> Result<T, Diagnostic>;
+}
+
+impl<T, E: std::fmt::Display> OrDiagnostic<T> for Result<T, E> {
+    fn or_diagnostic(self, summary: impl Into<String>) -> Result<T, Diagnostic> {
+        self.map_err(|error| Diagnostic::error(summary, error.to_string()))
+    }
+}
+
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Diagnostics {
         Diagnostics(vec![diagnostic])
     }
+}
+
+/// The text of a path in a sentence, without the dot before its first attribute.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    path.to_string().trim_start_matches('.').to_owned()
 }

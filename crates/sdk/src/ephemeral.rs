@@ -2,72 +2,69 @@
 
 use std::{future::ready, time::SystemTime};
 
-use provider::BoxFuture;
-
 use crate::{
-    data::Object, diagnostics::Diagnostics, private::PrivateState, resource::StepResult,
-    schema::Schema, stop::Stop,
+    data::Object,
+    diagnostics::{Diagnostic, Diagnostics},
+    model::Model,
+    private::PrivateState,
+    schema::Schema,
+    stop::Stop,
 };
 
-/// An ephemeral resource type. `C` is the client that the provider configuration was converted to.
-pub trait EphemeralResource<C>: Send + Sync {
+/// An ephemeral resource type. `C` is the client that the provider configuration was converted to. Write the methods
+/// as `async fn`.
+pub trait EphemeralResource<C: Sync>: Send + Sync + 'static {
+    /// The struct of the objects, or [`Object`].
+    type Model: Model;
+
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
     /// The schema. Called once.
-    fn schema(&self) -> Schema;
+    fn schema(&self) -> Schema {
+        Self::Model::schema()
+    }
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let _ = (config, diagnostics);
     }
 
-    /// Opens the resource. `opening.result` starts as the configuration. Its computed attributes must be filled
-    /// in, and its configured ones must stay.
-    fn open<'a>(&'a self, client: &'a C, opening: &'a mut Opening) -> BoxFuture<'a, StepResult>;
+    /// Opens the resource: returns the configuration with its computed attributes filled in. What a renewal or the
+    /// close needs belongs into [`EphemeralCall::private`].
+    fn open(
+        &self,
+        client: &C,
+        config: Self::Model,
+        call: &mut EphemeralCall,
+    ) -> impl Future<Output = Result<Self::Model, Diagnostic>> + Send;
 
     /// Renews the resource. By default does nothing, for types that never request a renewal.
-    fn renew<'a>(&'a self, client: &'a C, renewal: &'a mut Renewal) -> BoxFuture<'a, StepResult> {
-        let _ = (client, renewal);
-        Box::pin(ready(Ok(())))
+    fn renew(
+        &self,
+        client: &C,
+        call: &mut EphemeralCall,
+    ) -> impl Future<Output = Result<(), Diagnostic>> + Send {
+        let _ = (client, call);
+        ready(Ok(()))
     }
 
     /// Closes the resource. By default does nothing, for types that have nothing to release.
-    fn close<'a>(&'a self, client: &'a C, closing: &'a mut Closing) -> BoxFuture<'a, StepResult> {
-        let _ = (client, closing);
-        Box::pin(ready(Ok(())))
+    fn close(
+        &self,
+        client: &C,
+        call: &mut EphemeralCall,
+    ) -> impl Future<Output = Result<(), Diagnostic>> + Send {
+        let _ = (client, call);
+        ready(Ok(()))
     }
 }
 
-/// An ephemeral resource that is being opened.
-pub struct Opening {
-    /// The configuration, and on return the result.
-    pub result: Object,
-    /// The latest time for a renewal. `None` if no renewal is needed.
-    pub renew_at: Option<SystemTime>,
-    /// Private data for renewals and the close.
-    pub private: PrivateState,
-    /// The diagnostics of the call.
-    pub diagnostics: Diagnostics,
-    /// The signal to end early.
-    pub stop: Stop,
-}
-
-/// An ephemeral resource that is being renewed.
-pub struct Renewal {
+/// A call of the core about an ephemeral resource: its opening, a renewal or its close.
+pub struct EphemeralCall {
     /// The latest time for the next renewal. `None` if no renewal is needed.
     pub renew_at: Option<SystemTime>,
-    /// Private data from opening or the last renewal, for the next renewal and the close.
-    pub private: PrivateState,
-    /// The diagnostics of the call.
-    pub diagnostics: Diagnostics,
-    /// The signal to end early.
-    pub stop: Stop,
-}
-
-/// An ephemeral resource that is being closed.
-pub struct Closing {
-    /// Private data from opening or the last renewal.
+    /// Private data: empty while the resource is opened, then what the opening and the renewals have left there.
     pub private: PrivateState,
     /// The diagnostics of the call.
     pub diagnostics: Diagnostics,

@@ -16,6 +16,9 @@
     reason = "an edge crate: a provider is a process with an environment and a clock"
 )]
 
+extern crate self as mayfly_sdk;
+
+pub mod erased;
 pub mod log;
 pub mod modify;
 pub mod schema;
@@ -26,24 +29,42 @@ mod data_source;
 mod definition;
 mod diagnostics;
 mod ephemeral;
+mod function;
+mod model;
 mod plan;
+mod plan_change;
 mod private;
 mod resource;
 mod server;
+mod serving;
 mod stop;
+mod upgrade;
+mod validation;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
+pub use mayfly_sdk_derive::{Choice, Model};
+pub use serde_json;
+pub use values::{Number, Path, Str, Type, Value, ValueMap};
+
 pub use self::{
     data::Object,
-    data_source::{DataRead, DataSource},
-    definition::{Definition, Function},
-    diagnostics::{Diagnostic, Diagnostics},
-    ephemeral::{Closing, EphemeralResource, Opening, Renewal},
+    data_source::{DataCall, DataSource},
+    definition::{ConfigureCall, Definition, Types},
+    diagnostics::{Diagnostic, Diagnostics, OrDiagnostic, shown},
+    ephemeral::{EphemeralCall, EphemeralResource},
+    function::{Arguments, Callable, DescribedParameter, Function, FunctionError, Parameter, Rest},
+    model::{
+        AttributeValue, Blocks, Choice, Key, MaybeUnknown, Model, Part, Secret, Set, Unknowns,
+        choice, nested_blocks,
+    },
+    plan_change::PlanChange,
     private::PrivateState,
-    resource::{Change, Existing, MoveSource, PlanChange, Resource, StepResult},
+    resource::{Call, Import, Resource},
     server::Server,
+    serving::{ServeError, main, serve, serve_for_debugging},
     stop::{Stop, Stopper},
+    upgrade::{Move, MoveSource, Upgrade},
 };

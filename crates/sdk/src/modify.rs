@@ -78,6 +78,22 @@ impl Modifier for UseStateForUnknown {
     }
 }
 
+/// A modifier for a value that follows from the configuration: a default that is computed. It applies if the
+/// configuration does not set the attribute.
+pub struct DefaultWith<F>(pub F);
+
+impl<F> Modifier for DefaultWith<F>
+where
+    F: Fn() -> Value + Send + Sync,
+{
+    fn modify(&self, attribute: &AttributeContext<'_>, change: &mut AttributeChange) {
+        let is_new = attribute.prior.is_null();
+        if attribute.config.is_null() {
+            change.planned = if is_new { (self.0)() } else { attribute.prior.clone() };
+        }
+    }
+}
+
 fn changes(attribute: &AttributeContext<'_>, change: &AttributeChange) -> bool {
     attribute.updating && change.planned != *attribute.prior
 }

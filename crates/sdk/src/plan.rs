@@ -7,7 +7,7 @@ use values::{Path, Type, Value};
 use crate::{
     diagnostics::Diagnostics,
     modify::{AttributeChange, AttributeContext},
-    schema::{Attribute, Block},
+    schema::{Attribute, Block, Shape},
     walk::{Outcome, Places, rebuild_block},
 };
 
@@ -122,6 +122,17 @@ pub(crate) fn with_nulls_like(like: &Value, block: &Block, value: &Value) -> Val
     })
 }
 
+/// Returns the planned object with the values of write-only attributes from the configuration.
+pub(crate) fn with_write_only(config: &Value, block: &Block, planned: &Value) -> Value {
+    let places = Places { config: Some(config.clone()), prior: None };
+    rebuild_block(block, &Path::root(), &places, planned, &mut |_, attribute, places, value| {
+        match &places.config {
+            Some(configured) if attribute.write_only => Outcome::replace(configured.clone()),
+            _ => Outcome::keep(value),
+        }
+    })
+}
+
 fn is_null_or_absent(config: Option<&Value>) -> bool {
     config.is_none_or(Value::is_null)
 }
@@ -129,8 +140,8 @@ fn is_null_or_absent(config: Option<&Value>) -> bool {
 /// The type of the attribute in the schema, not of its value: an unknown value of dynamic type has no known type.
 fn type_of(attribute: &Attribute, value: &Value) -> Type {
     match &attribute.shape {
-        crate::schema::Shape::Type(ty) => ty.clone(),
-        crate::schema::Shape::Nested(..) => value.ty(),
+        Shape::Type(ty) => ty.clone(),
+        Shape::Nested(..) => value.ty(),
     }
 }
 

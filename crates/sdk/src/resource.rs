@@ -1,33 +1,44 @@
 //! The interface of managed resources.
 
-use std::future::ready;
+use std::future::{Future, ready};
 
-use provider::{BoxFuture, ImportTarget};
+use provider::ImportTarget;
 use serde_json::Value as Json;
-use values::{Path, Str, Value};
+use values::{Str, Value};
 
 use crate::{
     data::Object,
     diagnostics::{Diagnostic, Diagnostics},
+    model::{Key, Model},
+    plan_change::PlanChange,
     private::PrivateState,
-    schema::Schema,
+    schema::{Block, Schema},
     stop::Stop,
+    upgrade::{Move, MoveSource, Upgrade},
 };
 
-/// The result of a step of a provider. The error is added to the diagnostics of the call.
-pub type StepResult = Result<(), Diagnostic>;
-
 /// A managed resource type. `C` is the client that the provider configuration was converted to.
-pub trait Resource<C>: Send + Sync {
+///
+/// Write the methods as `async fn`. An error becomes a diagnostic of the call; further ones are added to
+/// [`Call::diagnostics`].
+pub trait Resource<C: Sync>: Send + Sync + 'static {
+    /// The struct of the objects, or [`Object`].
+    type Model: Model;
+
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
     /// The schema. Called once.
-    fn schema(&self) -> Schema;
+    fn schema(&self) -> Schema {
+        Self::Model::schema()
+    }
 
     /// The schema of resource identities. `None` if the type has none. Called once.
+    ///
+    /// By default it consists of the attributes that are marked with `identity`, and the SDK sets the identity from the
+    /// state. A type with its own schema sets [`Call::identity`] itself.
     fn identity_schema(&self) -> Option<Schema> {
-        None
+        identity_of(&self.schema().block)
     }
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
@@ -36,46 +47,91 @@ pub trait Resource<C>: Send + Sync {
     }
 
     /// Modifies a plan after defaults, unknown values and plan modifiers were applied. Not called for a deletion.
-    fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
+    fn plan(
+        &self,
+        client: &C,
+        change: &mut PlanChange,
+    ) -> impl Future<Output = Result<(), Diagnostic>> + Send {
         let _ = (client, change);
-        Box::pin(ready(Ok(())))
+        ready(Ok(()))
     }
 
-    /// Creates the object that `change.planned` describes. On return, `change.state` is the object that exists:
-    /// null if none was created, and after an error the part that must be cleaned up.
-    fn create<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, StepResult>;
+    /// Creates an object and returns it. In `planned`, values that are unknown in the plan are `None`, and write-only
+    /// attributes have the values of the configuration.
+    ///
+    /// If a later step can fail after the object exists, pass what is known of it to [`Call::keep`] first.
+    fn create(
+        &self,
+        client: &C,
+        planned: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Self::Model, Diagnostic>> + Send;
 
-    /// Reads the object and updates `existing.state`, or calls [`Existing::gone`] if it no longer exists.
-    fn read<'a>(&'a self, client: &'a C, existing: &'a mut Existing) -> BoxFuture<'a, StepResult>;
+    /// Reads an object. `None` if it no longer exists. In `state`, write-only attributes are `None`.
+    fn read(
+        &self,
+        client: &C,
+        state: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Option<Self::Model>, Diagnostic>> + Send;
 
-    /// Updates the object to `change.planned`. `change.state` starts as the prior state.
-    fn update<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, StepResult>;
+    /// Updates an object and returns it; see [`Resource::create`] for `planned`. After an error, the object counts as
+    /// unchanged, unless [`Call::keep`] was called.
+    ///
+    /// By default an error, for types whose attributes all require replacement.
+    fn update(
+        &self,
+        client: &C,
+        prior: Self::Model,
+        planned: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Self::Model, Diagnostic>> + Send {
+        let _ = (client, prior, planned, call);
+        let detail = format!(
+            "{} has no update, so every attribute must require replacement. This is a bug in the provider.",
+            self.type_name()
+        );
+        ready(Err(Diagnostic::error("Update Not Implemented", detail)))
+    }
 
-    /// Deletes the object `existing.state`. Without an error, it counts as deleted.
-    fn delete<'a>(&'a self, client: &'a C, existing: &'a mut Existing)
-    -> BoxFuture<'a, StepResult>;
+    /// Deletes an object. Without an error, it counts as deleted.
+    fn delete(
+        &self,
+        client: &C,
+        state: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<(), Diagnostic>> + Send;
 
-    /// Imports an object. `existing.state` starts as an object of nulls; it must be filled in so far that
-    /// [`Resource::read`] finds the rest.
-    fn import<'a>(
-        &'a self,
-        client: &'a C,
-        target: &'a ImportTarget,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        let _ = (client, target, existing);
+    /// Finds an object for an import. `None` if there is none. A core reads the object afterwards.
+    fn import(
+        &self,
+        client: &C,
+        target: Import,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<Option<Self::Model>, Diagnostic>> + Send {
+        let _ = (client, target, call);
         let detail = format!("{} cannot be imported.", self.type_name());
-        Box::pin(ready(Err(Diagnostic::error("Resource Import Not Implemented", detail))))
+        ready(Err(Diagnostic::error("Resource Import Not Implemented", detail)))
     }
 
-    /// Upgrades the JSON of a state from schema version `from` to the current version.
+    /// The upgrades from older versions of the schema, each to the current one.
+    fn upgrades(&self) -> Vec<Upgrade> {
+        Vec::new()
+    }
+
+    /// The other types whose objects a `moved` block can move to this type.
+    fn moves(&self) -> Vec<Move> {
+        Vec::new()
+    }
+
+    /// The JSON of the identity of an object that a `moved` block has moved to this type, for types with their own
+    /// [`Resource::identity_schema`]. `None` if only a read finds it. `state` is the new state.
     ///
     /// # Errors
-    /// If that version cannot be upgraded.
-    fn upgrade(&self, from: i64, state: Json) -> Result<Json, Diagnostic> {
-        let _ = state;
-        let detail = format!("{} cannot upgrade a state of version {from}.", self.type_name());
-        Err(Diagnostic::error("Unable to Upgrade Resource State", detail))
+    /// If the identity of the source cannot be converted.
+    fn move_identity(&self, source: &MoveSource, state: &Json) -> Result<Option<Json>, Diagnostic> {
+        let _ = (source, state);
+        Ok(None)
     }
 
     /// Upgrades the JSON of an identity from version `from` of its schema to the current version.
@@ -87,75 +143,23 @@ pub trait Resource<C>: Send + Sync {
         let detail = format!("{} cannot upgrade an identity of version {from}.", self.type_name());
         Err(Diagnostic::error("Unable to Upgrade Resource Identity", detail))
     }
-
-    /// Converts the JSON of another type's state to this type, for a `moved` block. `None` if the other type is
-    /// not supported.
-    ///
-    /// # Errors
-    /// If the state cannot be converted.
-    fn take_over(&self, source: &MoveSource, state: &Json) -> Result<Option<Json>, Diagnostic> {
-        let _ = (source, state);
-        Ok(None)
-    }
-
-    /// The JSON of the identity of an object whose new state [`take_over`](Resource::take_over) returned. `None` if
-    /// only a read finds it.
-    ///
-    /// # Errors
-    /// If the identity of the source cannot be converted.
-    fn take_over_identity(
-        &self,
-        source: &MoveSource,
-        state: &Json,
-    ) -> Result<Option<Json>, Diagnostic> {
-        let _ = (source, state);
-        Ok(None)
-    }
 }
 
-/// The origin of a moved object.
-pub struct MoveSource {
-    /// The full address of its provider.
-    pub provider: Str,
-    /// Its resource type.
-    pub type_name: Str,
-    /// The version of its schema.
-    pub schema_version: i64,
-    /// The JSON of its identity, if it has one.
-    pub identity: Option<Json>,
-    /// The version of the schema of its identity.
-    pub identity_version: i64,
+/// Returns the schema of the attributes of an identity. `None` if no attribute is a part of one.
+pub(crate) fn identity_of(block: &Block) -> Option<Schema> {
+    let parts = block.attributes.iter().filter(|(_, it)| it.identity);
+    let add = |block: Block, (name, it): (&Str, &crate::schema::Attribute)| {
+        block.attribute(name, crate::schema::typed(it.implied_type()).required())
+    };
+    let identity = parts.fold(Block::new(), add);
+    (!identity.attributes.is_empty()).then(|| Schema::new(identity))
 }
 
-/// A plan that is being made.
-pub struct PlanChange {
-    /// The configuration with write-only values. It may be unknown in parts.
+/// A call of the core about one managed object, beside the object itself.
+pub struct Call {
+    /// The configuration, with write-only values. Null except while an object is created or updated.
     pub config: Object,
-    /// The prior object; null for a create.
-    pub prior: Object,
-    /// The planned object. Write-only attributes become null, whatever is set here.
-    pub planned: Object,
-    /// The paths whose change requires replacement.
-    pub requires_replace: Vec<Path>,
-    /// Private state, kept with the plan and passed to create and update.
-    pub private: PrivateState,
-    /// The resource identity, if the type has one.
-    pub identity: Option<Value>,
-    /// The diagnostics of the call.
-    pub diagnostics: Diagnostics,
-}
-
-/// A create or an update that is being applied.
-pub struct Change {
-    /// The configuration with write-only values. Every value that the plan knew is known.
-    pub config: Object,
-    /// The prior object; null for a create.
-    pub prior: Object,
-    /// The planned object.
-    pub planned: Object,
-    /// The result. Write-only attributes become null, whatever is set here.
-    pub state: Object,
-    /// Private state from the plan, kept with the state.
+    /// The private state: from the plan while an object is created or updated, and kept with the state.
     pub private: PrivateState,
     /// The resource identity, if the type has one.
     pub identity: Option<Value>,
@@ -163,25 +167,47 @@ pub struct Change {
     pub diagnostics: Diagnostics,
     /// The signal to end early.
     pub stop: Stop,
+    pub(crate) kept: Option<Value>,
 }
 
-/// An existing object.
-pub struct Existing {
-    /// The last known object, and on return the current one.
-    pub state: Object,
-    /// Private state, kept with the state.
-    pub private: PrivateState,
-    /// The resource identity, if the type has one.
-    pub identity: Option<Value>,
-    /// The diagnostics of the call.
-    pub diagnostics: Diagnostics,
-    /// The signal to end early.
-    pub stop: Stop,
+impl Call {
+    /// Keeps what is known of the object if the call fails later. Without this, an object whose creation fails counts
+    /// as not created, and one whose update fails as unchanged.
+    pub fn keep(&mut self, state: &impl Model) {
+        self.kept = Some(state.encode());
+    }
 }
 
-impl Existing {
-    /// Records that the object no longer exists.
-    pub fn gone(&mut self) {
-        self.state = Object::new(Value::null(self.state.value().ty()));
+/// The object that an import asks for.
+pub enum Import {
+    /// The id that the user has given.
+    Id(Str),
+    /// A resource identity.
+    Identity(Object),
+}
+
+impl Import {
+    /// Returns the id, or this attribute of the identity.
+    ///
+    /// # Errors
+    /// If the identity does not have the attribute.
+    pub fn id_or<T>(&self, key: Key<T>) -> Result<Str, Diagnostic> {
+        let missing = || {
+            let detail = format!("The identity has no {}, which the import needs.", key.name());
+            Diagnostic::error("Incomplete Identity", detail)
+        };
+        match self {
+            Import::Id(id) => Ok(id.clone()),
+            Import::Identity(identity) => identity.string(key).ok_or_else(missing),
+        }
+    }
+}
+
+impl From<&ImportTarget> for Import {
+    fn from(target: &ImportTarget) -> Import {
+        match target {
+            ImportTarget::Id(id) => Import::Id(id.clone()),
+            ImportTarget::Identity(identity) => Import::Identity(Object::new(identity.clone())),
+        }
     }
 }

@@ -8,8 +8,10 @@ pub use provider::{Nesting, ObjectNesting};
 use values::{Str, Type, Value};
 
 use crate::{
-    modify::{Modifier, RequiresReplace, UseStateForUnknown},
-    validate::Validator,
+    data::Object,
+    diagnostics::Diagnostics,
+    modify::{Modifier, RequiresReplace, RequiresReplaceIfConfigured, UseStateForUnknown},
+    validate::{Each, Text, Validator},
 };
 
 /// The schema of a type or of the provider configuration.
@@ -32,6 +34,18 @@ impl Schema {
         self
     }
 
+    /// Changes the outermost block, for a type that differs from a struct.
+    #[must_use]
+    pub fn map_block(self, change: impl FnOnce(Block) -> Block) -> Schema {
+        Schema { block: change(self.block), ..self }
+    }
+
+    /// The type of all values of this schema.
+    #[must_use]
+    pub fn implied_type(&self) -> Type {
+        self.to_provider().implied_type().clone()
+    }
+
     /// Returns the part that the protocol carries.
     #[must_use]
     pub fn to_provider(&self) -> provider::Schema {
@@ -44,8 +58,14 @@ impl Schema {
 pub struct Block {
     pub(crate) attributes: BTreeMap<Str, Attribute>,
     pub(crate) blocks: BTreeMap<Str, NestedBlock>,
+    pub(crate) rules: Vec<Rule>,
     description: Str,
+    deprecation: Option<Str>,
 }
+
+/// A rule about several attributes of one object. It reads the object, which may be unknown in parts, and adds
+/// diagnostics.
+pub type Rule = Arc<dyn Fn(&Object, &mut Diagnostics) + Send + Sync>;
 
 impl Block {
     /// Creates an empty block.
@@ -63,8 +83,52 @@ impl Block {
 
     /// Adds a type of nested block.
     #[must_use]
-    pub fn block(mut self, name: &str, nesting: Nesting, block: Block) -> Block {
-        self.blocks.insert(name.into(), NestedBlock { nesting, block });
+    pub fn block(self, name: &str, nesting: Nesting, block: Block) -> Block {
+        self.blocks_of(name, NestedBlock { nesting, block, min_items: 0, max_items: 0 })
+    }
+
+    /// Adds a type of nested block with limits on its number.
+    #[must_use]
+    pub fn blocks_of(mut self, name: &str, blocks: NestedBlock) -> Block {
+        self.blocks.insert(name.into(), blocks);
+        self
+    }
+
+    /// Removes an attribute or a type of nested block, for a type that lacks one of a struct.
+    #[must_use]
+    pub fn without(mut self, name: impl AsRef<str>) -> Block {
+        self.attributes.remove(name.as_ref());
+        self.blocks.remove(name.as_ref());
+        self
+    }
+
+    /// Changes an attribute, for a type that differs from a struct.
+    #[must_use]
+    pub fn with(
+        mut self,
+        name: impl AsRef<str>,
+        change: impl FnOnce(Attribute) -> Attribute,
+    ) -> Block {
+        if let Some((name, attribute)) = self.attributes.remove_entry(name.as_ref()) {
+            self.attributes.insert(name, change(attribute));
+        }
+        self
+    }
+
+    /// Adds a rule about several attributes.
+    #[must_use]
+    pub fn rule(
+        mut self,
+        rule: impl Fn(&Object, &mut Diagnostics) + Send + Sync + 'static,
+    ) -> Block {
+        self.rules.push(Arc::new(rule));
+        self
+    }
+
+    /// Marks the block as deprecated. The text names the replacement.
+    #[must_use]
+    pub fn deprecated(mut self, text: &str) -> Block {
+        self.deprecation = Some(text.into());
         self
     }
 
@@ -78,18 +142,28 @@ impl Block {
     fn to_provider(&self) -> provider::Block {
         let attributes = self.attributes.iter().map(|(name, it)| (name.clone(), it.to_provider()));
         let blocks = self.blocks.iter().map(|(name, it)| {
-            (name.clone(), provider::NestedBlock::new(it.nesting, it.block.to_provider()))
+            let nested = provider::NestedBlock::new(it.nesting, it.block.to_provider());
+            let (min_items, max_items) = (it.min_items, it.max_items);
+            (name.clone(), provider::NestedBlock { min_items, max_items, ..nested })
         });
         let mut block = provider::Block::new(attributes.collect(), blocks.collect());
         block.description = self.description.clone();
+        block.deprecated = self.deprecation.is_some();
+        block.deprecation_message = self.deprecation.clone().unwrap_or_default();
         block
     }
 }
 
 /// A type of nested block.
 pub struct NestedBlock {
-    pub(crate) nesting: Nesting,
-    pub(crate) block: Block,
+    /// The nesting mode.
+    pub nesting: Nesting,
+    /// The content of each block.
+    pub block: Block,
+    /// The minimum number of blocks.
+    pub min_items: i64,
+    /// The maximum number of blocks; 0 for no limit.
+    pub max_items: i64,
 }
 
 /// An attribute. Without [`Attribute::required`], [`Attribute::optional`] or [`Attribute::computed`], the schema
@@ -100,7 +174,9 @@ pub struct Attribute {
     pub(crate) optional: bool,
     pub(crate) computed: bool,
     pub(crate) sensitive: bool,
+    pub(crate) holds_secret: bool,
     pub(crate) write_only: bool,
+    pub(crate) identity: bool,
     pub(crate) default: Option<Value>,
     pub(crate) modifiers: Vec<Arc<dyn Modifier>>,
     pub(crate) validators: Vec<Arc<dyn Validator>>,
@@ -111,7 +187,7 @@ pub struct Attribute {
 /// The type or the nested attributes of an attribute.
 pub(crate) enum Shape {
     Type(Type),
-    Nested(ObjectNesting, BTreeMap<Str, Attribute>),
+    Nested(ObjectNesting, Block),
 }
 
 /// An attribute of any type.
@@ -145,7 +221,23 @@ pub fn nested(
     attributes: impl IntoIterator<Item = (&'static str, Attribute)>,
 ) -> Attribute {
     let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
-    Attribute::new(Shape::Nested(nesting, attributes))
+    Attribute::new(Shape::Nested(nesting, Block { attributes, ..Block::default() }))
+}
+
+/// An attribute whose value is one object with the attributes of a block (protocol 6 only). The nested blocks of the
+/// block are left out: an attribute cannot contain any.
+#[must_use]
+pub fn nested_object(block: Block) -> Attribute {
+    let description = block.description.clone();
+    Attribute { description, ..Attribute::new(Shape::Nested(ObjectNesting::Single, block)) }
+}
+
+/// An attribute whose type is an object, for protocol 5. Its parts have no rules of their own: no defaults, modifiers
+/// and validators.
+#[must_use]
+pub fn plain_object(block: &Block) -> Attribute {
+    let parts = block.attributes.iter().map(|(name, it)| (name, it.implied_type()));
+    Attribute { description: block.description.clone(), ..typed(Type::object(parts)) }
 }
 
 impl Attribute {
@@ -156,7 +248,9 @@ impl Attribute {
             optional: false,
             computed: false,
             sensitive: false,
+            holds_secret: false,
             write_only: false,
+            identity: false,
             default: None,
             modifiers: Vec::new(),
             validators: Vec::new(),
@@ -190,6 +284,13 @@ impl Attribute {
     #[must_use]
     pub fn sensitive(mut self) -> Attribute {
         self.sensitive = true;
+        self
+    }
+
+    /// Marks the values as secrets: the attribute is sensitive, unless it is write-only.
+    #[must_use]
+    pub(crate) fn holding_secrets(mut self) -> Attribute {
+        self.holds_secret = true;
         self
     }
 
@@ -228,6 +329,21 @@ impl Attribute {
         self.modifier(UseStateForUnknown)
     }
 
+    /// Makes a change of the attribute require replacement if the configuration sets it.
+    #[must_use]
+    pub fn requires_replace_if_configured(self) -> Attribute {
+        self.modifier(RequiresReplaceIfConfigured)
+    }
+
+    /// Adds a check of the text, which must not quote it in its error if it is a secret.
+    #[must_use]
+    pub fn check<E: std::fmt::Display + 'static>(
+        self,
+        accepts: impl Fn(&str) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Attribute {
+        self.validator(Text(accepts))
+    }
+
     /// Adds a validator. It runs only for known values.
     #[must_use]
     pub fn validator(mut self, validator: impl Validator + 'static) -> Attribute {
@@ -249,12 +365,52 @@ impl Attribute {
         self
     }
 
+    /// Marks the attribute as a part of the identity of objects; see [`crate::Resource::identity_schema`].
+    #[must_use]
+    pub fn identity(mut self) -> Attribute {
+        self.identity = true;
+        self
+    }
+
+    /// Returns the attribute of a collection of the values of this one. The validators apply to each element, and the
+    /// description and the sensitivity stay.
+    #[must_use]
+    pub(crate) fn collected(self, nesting: ObjectNesting) -> Attribute {
+        let element = self.implied_type();
+        let shape = match self.shape {
+            Shape::Nested(ObjectNesting::Single, objects) => Shape::Nested(nesting, objects),
+            Shape::Type(_) | Shape::Nested(..) => Shape::Type(match nesting {
+                ObjectNesting::Single => element,
+                ObjectNesting::List => Type::list(element),
+                ObjectNesting::Set => Type::set(element),
+                ObjectNesting::Map => Type::map(element),
+            }),
+        };
+        let validators =
+            self.validators.into_iter().map(|it| Arc::new(Each(it)) as Arc<dyn Validator>);
+        Attribute {
+            sensitive: self.sensitive,
+            holds_secret: self.holds_secret,
+            validators: validators.collect(),
+            description: self.description,
+            ..Attribute::new(shape)
+        }
+    }
+
+    /// The type of the values.
+    pub(crate) fn implied_type(&self) -> Type {
+        match &self.shape {
+            Shape::Type(ty) => ty.clone(),
+            Shape::Nested(..) => self.to_provider().implied_type(),
+        }
+    }
+
     fn to_provider(&self) -> provider::Attribute {
         let ty = match &self.shape {
             Shape::Type(ty) => AttributeType::Type(ty.clone()),
-            Shape::Nested(nesting, attributes) => {
+            Shape::Nested(nesting, objects) => {
                 let attributes =
-                    attributes.iter().map(|(name, it)| (name.clone(), it.to_provider()));
+                    objects.attributes.iter().map(|(name, it)| (name.clone(), it.to_provider()));
                 AttributeType::Nested(provider::NestedObject::new(*nesting, attributes.collect()))
             }
         };
@@ -262,7 +418,7 @@ impl Attribute {
             required: self.required,
             optional: self.optional,
             computed: self.computed,
-            sensitive: self.sensitive,
+            sensitive: self.sensitive || self.holds_secret && !self.write_only,
             write_only: self.write_only,
             deprecated: self.deprecation.is_some(),
             deprecation_message: self.deprecation.clone().unwrap_or_default(),

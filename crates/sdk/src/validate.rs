@@ -1,12 +1,12 @@
-//! Validation of a configuration by its schema.
+//! Validators of attributes, and rules about several attributes.
+
+use std::sync::Arc;
 
 use values::{Path, Value};
 
 use crate::{
     data::Object,
-    diagnostics::Diagnostics,
-    schema::{Attribute, Block},
-    walk::{Outcome, Places, rebuild_block},
+    diagnostics::{Diagnostics, shown},
 };
 
 /// A validator of one attribute.
@@ -14,12 +14,6 @@ pub trait Validator: Send + Sync {
     /// Validates a value that is known and not null. The diagnostics must not quote the value if the attribute is
     /// sensitive or write-only.
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics);
-}
-
-/// The text of a path in a sentence, without the dot before its first attribute.
-#[must_use]
-pub fn shown(path: &Path) -> String {
-    path.to_string().trim_start_matches('.').to_owned()
 }
 
 /// A validator for strings from a fixed list.
@@ -61,12 +55,61 @@ impl Validator for LengthBetween {
     }
 }
 
+/// A validator for the number of elements of a collection.
+pub struct CountBetween(pub usize, pub usize);
+
+impl Validator for CountBetween {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        let count = value.stored_length().unwrap_or(0);
+        if count < self.0 || count > self.1 {
+            let detail = format!("{} must have {} to {} elements.", shown(path), self.0, self.1);
+            diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
+        }
+    }
+}
+
+/// A validator for each known element of a collection.
+pub struct Each(pub Arc<dyn Validator>);
+
+impl Validator for Each {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        for (key, element) in value.elements().filter(|(_, it)| it.is_known() && !it.is_null()) {
+            self.0.validate(&path.clone().index(key), element, diagnostics);
+        }
+    }
+}
+
+/// A validator for texts that a function accepts. The error of the function is the reason, and must not quote the text
+/// if it is a secret.
+pub struct Text<F>(pub F);
+
+impl<F, E> Validator for Text<F>
+where
+    F: Fn(&str) -> Result<(), E> + Send + Sync,
+    E: std::fmt::Display,
+{
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        if let Some(Err(reason)) = value.as_str().map(&self.0) {
+            let detail = format!("{} is not valid: {reason}.", shown(path));
+            diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
+        }
+    }
+}
+
 /// Checks that exactly one of the attributes is set. An unknown attribute counts as set, because it may turn out
 /// not to be null.
 pub fn exactly_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
     let set = names.iter().filter(|name| !config.is_absent(name)).count();
     if let Some(first) = names.first().filter(|_| set != 1) {
         let detail = format!("Exactly one of {} must be set.", names.join(", "));
+        diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
+    }
+}
+
+/// Checks that at least one of the attributes is set. An unknown attribute counts as set.
+pub fn at_least_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
+    if let Some(first) = names.first().filter(|_| names.iter().all(|it| config.is_absent(it))) {
+        let detail = format!("At least one of {} must be set.", names.join(", "));
         diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
     }
 }
@@ -84,52 +127,5 @@ pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Di
     if !config.is_absent(first) && config.is_absent(second) {
         let detail = format!("{first} is set, so {second} must be set too.");
         diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
-    }
-}
-
-/// Validates a configuration by its schema: required values, no values for attributes that only the provider sets,
-/// deprecations, validators.
-pub(crate) fn validate_block(block: &Block, config: &Value, diagnostics: &mut Diagnostics) {
-    rebuild_block(
-        block,
-        &Path::root(),
-        &Places::default(),
-        config,
-        &mut |path, attribute, _, value| {
-            validate_attribute(path, attribute, value, diagnostics);
-            Outcome { value: value.clone(), enter: value.is_known() }
-        },
-    );
-}
-
-fn validate_attribute(
-    path: &Path,
-    attribute: &Attribute,
-    value: &Value,
-    diagnostics: &mut Diagnostics,
-) {
-    if value.is_null() {
-        if attribute.required {
-            let detail = format!("{} must be set, and not to null.", shown(path));
-            diagnostics.error_at(
-                path.clone(),
-                "Missing Configuration for Required Attribute",
-                detail,
-            );
-        }
-        return;
-    }
-    if attribute.computed && !attribute.optional {
-        let detail = format!(
-            "{} is set by the provider; it cannot be set in the configuration.",
-            shown(path)
-        );
-        diagnostics.error_at(path.clone(), "Invalid Configuration for Read-Only Attribute", detail);
-    }
-    if let Some(instead) = &attribute.deprecation {
-        diagnostics.warn_at(path.clone(), "Attribute Deprecated", &**instead);
-    }
-    if value.is_known() {
-        attribute.validators.iter().for_each(|it| it.validate(path, value, diagnostics));
     }
 }

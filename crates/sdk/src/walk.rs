@@ -1,7 +1,5 @@
 //! A walk over a schema that rebuilds one value and visits the same places of up to two others.
 
-use std::collections::BTreeMap;
-
 use provider::{Nesting, ObjectNesting};
 use values::{Kind, Path, Step, Str, Value, ValueMap};
 
@@ -100,35 +98,18 @@ fn rebuild_attribute(
     decide: &mut Decide<'_>,
 ) -> Value {
     let outcome = decide(path, attribute, places, value);
-    let Shape::Nested(nesting, attributes) = &attribute.shape else { return outcome.value };
+    let Shape::Nested(nesting, objects) = &attribute.shape else { return outcome.value };
     if !outcome.enter {
         return outcome.value;
     }
     match nesting {
-        ObjectNesting::Single => rebuild_object(attributes, path, places, &outcome.value, decide),
+        ObjectNesting::Single => rebuild_block(objects, path, places, &outcome.value, decide),
         ObjectNesting::List | ObjectNesting::Set | ObjectNesting::Map => {
             rebuild_elements(path, places, &outcome.value, &mut |path, places, element| {
-                rebuild_object(attributes, path, places, element, decide)
+                rebuild_block(objects, path, places, element, decide)
             })
         }
     }
-}
-
-fn rebuild_object(
-    attributes: &BTreeMap<Str, Attribute>,
-    path: &Path,
-    places: &Places,
-    value: &Value,
-    decide: &mut Decide<'_>,
-) -> Value {
-    let Kind::Object(parts) = value.kind() else { return value.clone() };
-    let mut rebuilt = parts.clone();
-    for (name, attribute) in attributes {
-        rebuild_entry(&mut rebuilt, name, |part| {
-            rebuild_attribute(attribute, &path.clone().attr(name), &places.attr(name), part, decide)
-        });
-    }
-    Value::object(rebuilt)
 }
 
 fn rebuild_elements(

@@ -63,8 +63,10 @@ const TABLE: &[Row] = &[
     // `engine`: it implements the trait by which provisioners connect. `plugin`: output is divided into lines as that
     // of other processes. `db`: files are opened without waiting for pipes.
     row("remote", &["db", "engine", "plugin", "provider"], &[]),
+    // The derive macros only write code.
+    row("mayfly-sdk-derive", &[], &[]),
     // Providers are written without anything of the engine.
-    row("mayfly-sdk", &["plugin", "provider", "values"], &[]),
+    row("mayfly-sdk", &["mayfly-sdk-derive", "plugin", "provider", "values"], &[]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
     // `sandbox`: each bundled provider says what it needs to do.
     row("providers", &["addr", "http_client", "mayfly-sdk", "plugin", "provider", "sandbox", "values"], &[]),

@@ -17,9 +17,9 @@ use super::{
     pack::{PackError, pack},
 };
 use crate::files::{Digests, Draft, IsMode, Mode, beside, file_error};
+use mayfly_sdk::erased::{Change, DataRead, DataSource, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, DataRead, DataSource, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource,
-    StepResult,
+    Diagnostic, Diagnostics, Object, PlanChange,
     schema::{Attribute, Block, Nesting, Schema, boolean, number, string, typed},
     validate::OneOf,
 };

@@ -13,14 +13,9 @@ mod collect;
 mod order;
 mod pack;
 
-use std::future::ready;
-
 use archive_file::ArchiveFile;
 
-use mayfly_sdk::{
-    DataSource, Definition, Diagnostic, Diagnostics, Object, Resource, Server,
-    schema::{Block, Schema},
-};
+use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Server, Types};
 
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/archive";
@@ -35,30 +30,18 @@ pub fn provider() -> Server<Archive> {
 pub struct Archive;
 
 impl Definition for Archive {
+    type Config = ();
     type Client = ();
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         SOURCE
     }
 
-    fn schema(&self) -> Schema {
-        Schema::new(Block::new())
+    async fn configure(&self, (): (), _: &mut ConfigureCall) -> Result<(), Diagnostic> {
+        Ok(())
     }
 
-    fn configure<'a>(
-        &'a self,
-        _config: &'a Object,
-        _core_version: &'a str,
-        _diagnostics: &'a mut Diagnostics,
-    ) -> provider::BoxFuture<'a, Result<(), Diagnostic>> {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn resources(&self) -> Vec<Box<dyn Resource<()>>> {
-        vec![Box::new(ArchiveFile)]
-    }
-
-    fn data_sources(&self) -> Vec<Box<dyn DataSource<()>>> {
-        vec![Box::new(ArchiveFile)]
+    fn types(&self, types: &mut Types<()>) {
+        types.erased_resource(Box::new(ArchiveFile)).erased_data_source(Box::new(ArchiveFile));
     }
 }

@@ -9,10 +9,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use values::{Path, Str};
 
 use crate::files::Mode;
-use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object,
-    validate::{requires, shown},
-};
+use mayfly_sdk::{Diagnostic, Diagnostics, Object, validate::requires};
 
 /// The attributes for the content. A configuration sets exactly one of them.
 const WAYS: [&str; 4] = [SOURCE, SOURCE_CONTENT, SOURCE_FILE, SOURCE_DIR];
@@ -92,7 +89,7 @@ impl ArchiveRequest {
         let text = |name| object.string(name).unwrap_or_default();
         let invalid = |name| {
             let path = object.path_of(name);
-            let detail = format!("{} has no value that can be used.", shown(&path));
+            let detail = format!("{} has no value that can be used.", mayfly_sdk::shown(&path));
             Diagnostic::error("Invalid Attribute Value", detail).at(path)
         };
         let mode = match object.string("output_file_mode") {

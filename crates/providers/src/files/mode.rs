@@ -2,10 +2,7 @@
 
 use values::{Path, Value};
 
-use mayfly_sdk::{
-    Diagnostics,
-    validate::{Validator, shown},
-};
+use mayfly_sdk::{Diagnostics, validate::Validator};
 
 /// The permissions of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +24,10 @@ pub(crate) struct IsMode;
 impl Validator for IsMode {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         if value.as_str().is_some_and(|text| Mode::parse(text).is_none()) {
-            let detail =
-                format!("{} must be permissions in octal digits, such as \"0644\".", shown(path));
+            let detail = format!(
+                "{} must be permissions in octal digits, such as \"0644\".",
+                mayfly_sdk::shown(path)
+            );
             diagnostics.error_at(path.clone(), "Invalid File Mode", detail);
         }
     }

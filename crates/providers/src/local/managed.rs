@@ -13,10 +13,11 @@ use values::{Path as AttributePath, Str, Value};
 
 use super::{CONTENT_HASHES, with_hashes};
 use crate::files::{Digests, Draft, IsMode, Mode, beside, file_error};
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
+    Diagnostic, Diagnostics, Object,
     schema::{Attribute, Block, Schema, string},
-    validate::{Validator, exactly_one_of, shown},
+    validate::{Validator, exactly_one_of},
 };
 
 const FILENAME: &str = "filename";
@@ -85,7 +86,8 @@ impl Validator for IsBase64 {
 }
 
 fn not_base64(path: &AttributePath) -> Diagnostic {
-    Diagnostic::error("Invalid Base64", format!("{} must be base64.", shown(path))).at(path.clone())
+    Diagnostic::error("Invalid Base64", format!("{} must be base64.", mayfly_sdk::shown(path)))
+        .at(path.clone())
 }
 
 impl Resource<()> for ManagedFile {

@@ -8,14 +8,12 @@
 mod managed;
 mod reading;
 
-use std::future::ready;
-
 use managed::ManagedFile;
 use reading::FileData;
 
 use mayfly_sdk::{
-    DataSource, Definition, Diagnostic, Diagnostics, Object, Resource, Server,
-    schema::{Block, Schema, string},
+    ConfigureCall, Definition, Diagnostic, Server, Types,
+    schema::{Block, string},
 };
 
 /// The provider's source address.
@@ -41,31 +39,23 @@ pub fn provider() -> Server<Local> {
 pub struct Local;
 
 impl Definition for Local {
+    type Config = ();
     type Client = ();
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         SOURCE
     }
 
-    fn schema(&self) -> Schema {
-        Schema::new(Block::new())
+    async fn configure(&self, (): (), _: &mut ConfigureCall) -> Result<(), Diagnostic> {
+        Ok(())
     }
 
-    fn configure<'a>(
-        &'a self,
-        _config: &'a Object,
-        _core_version: &'a str,
-        _diagnostics: &'a mut Diagnostics,
-    ) -> provider::BoxFuture<'a, Result<(), Diagnostic>> {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn resources(&self) -> Vec<Box<dyn Resource<()>>> {
-        vec![Box::new(ManagedFile::PLAIN), Box::new(ManagedFile::SENSITIVE)]
-    }
-
-    fn data_sources(&self) -> Vec<Box<dyn DataSource<()>>> {
-        vec![Box::new(FileData::PLAIN), Box::new(FileData::SENSITIVE)]
+    fn types(&self, types: &mut Types<()>) {
+        types
+            .erased_resource(Box::new(ManagedFile::PLAIN))
+            .erased_resource(Box::new(ManagedFile::SENSITIVE))
+            .erased_data_source(Box::new(FileData::PLAIN))
+            .erased_data_source(Box::new(FileData::SENSITIVE));
     }
 }
 

@@ -7,10 +7,8 @@ use provider::BoxFuture;
 
 use super::{CONTENT_HASHES, with_hashes};
 use crate::files::{Digests, beside, file_error};
-use mayfly_sdk::{
-    DataRead, DataSource, StepResult,
-    schema::{Attribute, Block, Schema, string},
-};
+use mayfly_sdk::erased::{DataRead, DataSource, StepResult};
+use mayfly_sdk::schema::{Attribute, Block, Schema, string};
 
 /// The data source of a file that the configuration does not manage.
 pub(super) struct FileData {

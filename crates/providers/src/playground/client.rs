@@ -20,7 +20,8 @@ use super::{
     lease, names,
     store::{Entry, Record, Secret, Store},
 };
-use mayfly_sdk::{Diagnostic, StepResult};
+use mayfly_sdk::Diagnostic;
+use mayfly_sdk::erased::StepResult;
 
 /// The environment variable with the directory of the store.
 pub(crate) const STORE_VARIABLE: &str = "PLAYGROUND_STORE";

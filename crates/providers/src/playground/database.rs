@@ -11,9 +11,9 @@ use super::{
     secret_value::AttributeNames,
     store::{Record, Secret},
 };
+use mayfly_sdk::erased::{Change, EphemeralResource, Existing, Opening, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Closing, Diagnostic, Diagnostics, EphemeralResource, Existing, Object, Opening,
-    Resource, StepResult,
+    Diagnostic, Diagnostics, EphemeralCall as Later, Object,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -209,7 +209,7 @@ impl EphemeralResource<Client> for EphemeralDatabase {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut Closing,
+        closing: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let identifier = closing.private.text("identifier").unwrap_or_default();

@@ -19,8 +19,9 @@ use super::{
     secret,
     store::{Record, Secret, Store},
 };
+use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Closing, Diagnostic, EphemeralResource, Opening, Renewal, StepResult,
+    Diagnostic, EphemeralCall as Later,
     schema::{Block, Schema, number, string, typed},
     validate::WholeBetween,
 };
@@ -92,7 +93,7 @@ impl EphemeralResource<Client> for Lease {
     fn renew<'a>(
         &'a self,
         client: &'a Client,
-        renewal: &'a mut Renewal,
+        renewal: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = renewal.private.text("lease_id").unwrap_or_default().to_owned();
@@ -116,7 +117,7 @@ impl EphemeralResource<Client> for Lease {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut Closing,
+        closing: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("lease_id").unwrap_or_default();

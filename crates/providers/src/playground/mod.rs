@@ -31,8 +31,7 @@ use client::Client;
 pub(crate) use client::STORE_VARIABLE;
 pub use gate::Gate;
 use mayfly_sdk::{
-    DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource, Function, Object, Resource,
-    Server, schema::Schema,
+    ConfigureCall, Definition, Diagnostic, Diagnostics, Object, Server, Types, schema::Schema,
 };
 
 /// The provider's source address.
@@ -48,9 +47,10 @@ pub fn provider() -> Gate {
 pub(crate) struct Playground;
 
 impl Definition for Playground {
+    type Config = Object;
     type Client = Client;
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         SOURCE
     }
 
@@ -62,47 +62,29 @@ impl Definition for Playground {
         configuration::validate(config, diagnostics);
     }
 
-    fn configure<'a>(
-        &'a self,
-        config: &'a Object,
-        _core_version: &'a str,
-        _diagnostics: &'a mut Diagnostics,
-    ) -> provider::BoxFuture<'a, Result<Client, Diagnostic>> {
-        Box::pin(async { configuration::configure(config) })
+    async fn configure(&self, config: Object, _: &mut ConfigureCall) -> Result<Client, Diagnostic> {
+        configuration::configure(&config)
     }
 
-    fn resources(&self) -> Vec<Box<dyn Resource<Client>>> {
-        let mut resources: Vec<Box<dyn Resource<Client>>> = vec![
-            Box::new(secret::ManagedSecret),
-            Box::new(secret_version::ManagedSecretVersion),
-            Box::new(parameter::Parameter),
-            Box::new(database::ManagedDatabase),
-            Box::new(vault::Vault::new()),
-        ];
+    fn types(&self, types: &mut Types<Client>) {
+        types
+            .erased_resource(Box::new(secret::ManagedSecret))
+            .erased_resource(Box::new(secret_version::ManagedSecretVersion))
+            .erased_resource(Box::new(parameter::Parameter))
+            .erased_resource(Box::new(database::ManagedDatabase))
+            .erased_resource(Box::new(vault::Vault::new()))
+            .erased_data_source(Box::new(secret_reading::SecretData))
+            .erased_ephemeral(Box::new(secret_reading::EphemeralSecret))
+            .erased_ephemeral(Box::new(secret_version::EphemeralSecretVersion))
+            .erased_ephemeral(Box::new(database::EphemeralDatabase))
+            .erased_ephemeral(Box::new(random::Random))
+            .erased_ephemeral(Box::new(lease::Lease))
+            .erased_ephemeral(Box::new(tunnel::Tunnel))
+            .function(functions::parse_arn());
         // A core may refuse a whole provider because of this type, as terraform does, so it exists only on
         // request.
         if std::env::var_os("PLAYGROUND_WRITE_ONLY_IN_SET").is_some() {
-            resources.push(Box::new(write_only_set::WriteOnlyInSet));
+            types.erased_resource(Box::new(write_only_set::WriteOnlyInSet));
         }
-        resources
-    }
-
-    fn data_sources(&self) -> Vec<Box<dyn DataSource<Client>>> {
-        vec![Box::new(secret_reading::SecretData)]
-    }
-
-    fn ephemeral_resources(&self) -> Vec<Box<dyn EphemeralResource<Client>>> {
-        vec![
-            Box::new(secret_reading::EphemeralSecret),
-            Box::new(secret_version::EphemeralSecretVersion),
-            Box::new(database::EphemeralDatabase),
-            Box::new(random::Random),
-            Box::new(lease::Lease),
-            Box::new(tunnel::Tunnel),
-        ]
-    }
-
-    fn functions(&self) -> Vec<Function> {
-        functions::all()
     }
 }

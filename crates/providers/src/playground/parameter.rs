@@ -11,8 +11,9 @@ use super::{
     secret_value::AttributeNames,
     store::{Record, Secret},
 };
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
+    Diagnostic, Diagnostics, Object,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, OneOf},
 };

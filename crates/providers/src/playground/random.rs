@@ -8,8 +8,9 @@ use super::{
     names::unique,
     store::{Record, random},
 };
+use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Closing, Diagnostics, EphemeralResource, Object, Opening, StepResult,
+    Diagnostics, EphemeralCall as Later, Object,
     schema::{Block, Schema, boolean, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -86,7 +87,7 @@ impl EphemeralResource<Client> for Random {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut Closing,
+        closing: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();

@@ -11,8 +11,9 @@ use super::{
     secret_value::{AttributeNames, Stored},
     store::Record,
 };
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
+    Diagnostics, Object, PlanChange,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, exactly_one_of},
 };

@@ -10,8 +10,9 @@ use super::{
     secret::{KIND, TYPE, VALUE},
     store::{Record, Secret},
 };
+use mayfly_sdk::erased::{DataRead, DataSource, EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    DataRead, DataSource, Diagnostic, Diagnostics, EphemeralResource, Object, Opening, StepResult,
+    Diagnostic, Diagnostics, Object,
     schema::{Block, Schema, number, string},
     validate::exactly_one_of,
 };
@@ -78,7 +79,7 @@ impl EphemeralResource<Client> for EphemeralSecret {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut mayfly_sdk::Closing,
+        closing: &'a mut mayfly_sdk::EphemeralCall,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();

@@ -1,8 +1,9 @@
 //! The pattern of a value with a write-only variant: `value`, `value_wo`, `value_wo_version`.
 
 use super::store::{Record, Secret};
+use mayfly_sdk::erased::Change;
 use mayfly_sdk::{
-    Change, Diagnostics, Object,
+    Diagnostics, Object,
     validate::{conflicting, requires},
 };
 

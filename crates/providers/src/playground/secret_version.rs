@@ -12,9 +12,9 @@ use super::{
     secret_value::{AttributeNames, Stored},
     store::{Record, Secret},
 };
+use mayfly_sdk::erased::{Change, EphemeralResource, Existing, Opening, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Closing, Diagnostic, Diagnostics, EphemeralResource, Existing, Object, Opening,
-    Resource, StepResult,
+    Diagnostic, Diagnostics, EphemeralCall as Later, Object,
     schema::{Block, Schema, number, string},
 };
 
@@ -190,7 +190,7 @@ impl EphemeralResource<Client> for EphemeralSecretVersion {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut Closing,
+        closing: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();

@@ -11,8 +11,9 @@ use tokio::{
 use values::Value;
 
 use super::{client::Client, fault::Fault, names::unique, store::Record};
+use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Closing, Diagnostic, EphemeralResource, Opening, StepResult,
+    Diagnostic, EphemeralCall as Later,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -85,7 +86,7 @@ impl EphemeralResource<Client> for Tunnel {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut Closing,
+        closing: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();

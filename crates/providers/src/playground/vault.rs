@@ -12,8 +12,9 @@ use super::{
     names::unique,
     store::{Record, Secret},
 };
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostic, Existing, Object, PlanChange, Resource, StepResult,
+    Diagnostic, Object, PlanChange,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
 };
 

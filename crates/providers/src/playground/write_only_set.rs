@@ -5,8 +5,9 @@ use std::future::ready;
 use provider::BoxFuture;
 
 use super::client::Client;
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostic, Existing, Resource, StepResult,
+    Diagnostic,
     schema::{Block, Nesting, Schema, string},
 };
 

@@ -10,8 +10,9 @@ use super::{
     session::{Client, Outgoing, Session, json_of, selected, text, unusable},
     waiting::{Guarded, precheck},
 };
+use mayfly_sdk::erased::{DataRead, DataSource, StepResult};
 use mayfly_sdk::{
-    DataRead, DataSource, Diagnostics, Object, StepResult,
+    Diagnostics, Object,
     schema::{Block, Schema, string},
 };
 

@@ -28,9 +28,9 @@ use super::{
         unusable,
     },
 };
+use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Closing, Diagnostic, Diagnostics, EphemeralResource, Object, Opening, PrivateState, Renewal,
-    StepResult,
+    Diagnostic, Diagnostics, EphemeralCall as Later, Object, PrivateState,
     schema::{Block, Schema, string},
     validate::{OneOf, Validator, conflicting, requires},
 };
@@ -109,7 +109,7 @@ impl EphemeralResource<Client> for EphemeralCall {
     fn renew<'a>(
         &'a self,
         client: &'a Client,
-        renewal: &'a mut Renewal,
+        renewal: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let Some(call) = Call::remembered(&renewal.private, RENEW)? else { return Ok(()) };
@@ -123,7 +123,7 @@ impl EphemeralResource<Client> for EphemeralCall {
     fn close<'a>(
         &'a self,
         client: &'a Client,
-        closing: &'a mut Closing,
+        closing: &'a mut Later,
     ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let Some(call) = Call::remembered(&closing.private, CLOSE)? else { return Ok(()) };
@@ -265,7 +265,7 @@ impl Call {
         answer: &Answer,
     ) -> Result<Option<Call>, Diagnostic> {
         let name = |it: &str| format!("{prefix}_{it}");
-        let Some(method) = config.string(&name("method")) else { return Ok(None) };
+        let Some(method) = config.string(name("method")) else { return Ok(None) };
         let path = expanded_path(config, &name("path"), &answer.body)?;
         let body = match expanded_text(config, &name("body_raw"), &answer.body)? {
             Some(raw) if serde_json::from_str::<serde::de::IgnoredAny>(&raw).is_err() => {

@@ -29,14 +29,13 @@ mod schema;
 mod session;
 mod waiting;
 
-use std::{future::ready, sync::Arc};
+use std::sync::Arc;
 
 use request::client::{ClientCell, DebugLog};
 pub use session::Client;
 
 use mayfly_sdk::{
-    DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource, Object, Resource, Server,
-    log, schema::Schema,
+    ConfigureCall, Definition, Diagnostic, Diagnostics, Object, Server, Types, log, schema::Schema,
 };
 
 /// The provider's source address.
@@ -52,9 +51,10 @@ pub fn provider() -> Server<Restful> {
 pub struct Restful;
 
 impl Definition for Restful {
+    type Config = Object;
     type Client = Client;
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         SOURCE
     }
 
@@ -66,30 +66,21 @@ impl Definition for Restful {
         configuration::validate(config, diagnostics);
     }
 
-    fn configure<'a>(
-        &'a self,
-        config: &'a Object,
-        _core_version: &'a str,
-        _diagnostics: &'a mut Diagnostics,
-    ) -> provider::BoxFuture<'a, Result<Client, Diagnostic>> {
-        Box::pin(ready(match config.value().is_wholly_known() {
+    async fn configure(&self, config: Object, _: &mut ConfigureCall) -> Result<Client, Diagnostic> {
+        match config.value().is_wholly_known() {
             false => Ok(Client::unknown()),
-            true => configuration::settings(config).map(|settings| {
+            true => configuration::settings(&config).map(|settings| {
                 let write: DebugLog = Arc::new(|line| log::debug("restful", line));
                 Client::new(ClientCell::new(settings, write))
             }),
-        }))
+        }
     }
 
-    fn resources(&self) -> Vec<Box<dyn Resource<Client>>> {
-        vec![Box::new(resource::ManagedResource), Box::new(operation::Operation)]
-    }
-
-    fn data_sources(&self) -> Vec<Box<dyn DataSource<Client>>> {
-        vec![Box::new(data_source::ResourceData)]
-    }
-
-    fn ephemeral_resources(&self) -> Vec<Box<dyn EphemeralResource<Client>>> {
-        vec![Box::new(ephemeral_resource::EphemeralCall)]
+    fn types(&self, types: &mut Types<Client>) {
+        types
+            .erased_resource(Box::new(resource::ManagedResource))
+            .erased_resource(Box::new(operation::Operation))
+            .erased_data_source(Box::new(data_source::ResourceData))
+            .erased_ephemeral(Box::new(ephemeral_resource::EphemeralCall));
     }
 }

@@ -17,8 +17,9 @@ use super::{
     session::{Client, Outgoing, Session, expanded_path, text},
     waiting::{Begun, Guarded, await_end, precheck},
 };
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
+    Diagnostic, Diagnostics, Object, PlanChange,
     schema::{Block, Schema, string},
     validate::{OneOf, requires},
 };

@@ -109,7 +109,7 @@ impl<'c> Session<'c> {
                 Some(&headers_of(&of.attr("header"))),
             ]),
         };
-        let [query, header] = ["query", "header"].map(|it| of.attr(&format!("{operation}_{it}")));
+        let [query, header] = ["query", "header"].map(|it| of.attr(format!("{operation}_{it}")));
         outer.with(query_of(&query), headers_of(&header), document)
     }
 

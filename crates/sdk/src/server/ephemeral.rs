@@ -10,7 +10,8 @@ use crate::{
     data::Object,
     definition::Definition,
     diagnostics::{Diagnostic, Diagnostics},
-    ephemeral::{Closing, Opening, Renewal},
+    ephemeral::EphemeralCall,
+    erased::Opening,
     private::PrivateState,
 };
 
@@ -24,24 +25,20 @@ impl<D: Definition> Server<D> {
             (Ok(ephemeral), Ok(client)) => (ephemeral, client),
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
         };
-        let mut opening = Opening {
-            result: Object::new(request.config),
-            renew_at: None,
-            private: PrivateState::default(),
-            diagnostics: Diagnostics::default(),
-            stop: self.stopper.stop(),
-        };
+        let call = self.ephemeral_call(PrivateState::default());
+        let mut opening = Opening { result: Object::new(request.config), call };
         let ended = ephemeral.of.open(client, &mut opening).await;
-        opening.diagnostics.absorb(ended);
-        if opening.diagnostics.has_errors() {
-            return failed(opening.diagnostics);
+        let Opening { result, mut call } = opening;
+        call.diagnostics.absorb(ended);
+        if call.diagnostics.has_errors() {
+            return failed(call.diagnostics);
         }
         let opened = OpenedEphemeral {
-            result: opening.result.value().clone(),
-            renew_at: opening.renew_at,
-            private: opening.private.encode(),
+            result: result.value().clone(),
+            renew_at: call.renew_at,
+            private: call.private.encode(),
         };
-        OpenEphemeralResponse { opened: Some(opened), diagnostics: opening.diagnostics.into_vec() }
+        OpenEphemeralResponse { opened: Some(opened), diagnostics: call.diagnostics.into_vec() }
     }
 
     pub(super) async fn renew(&self, request: RenewEphemeralRequest) -> RenewEphemeralResponse {
@@ -49,12 +46,7 @@ impl<D: Definition> Server<D> {
             (Ok(ephemeral), Ok(client)) => (ephemeral, client),
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return not_renewed(request, diagnostic),
         };
-        let mut renewal = Renewal {
-            renew_at: None,
-            private: PrivateState::decode(&request.private),
-            diagnostics: Diagnostics::default(),
-            stop: self.stopper.stop(),
-        };
+        let mut renewal = self.ephemeral_call(PrivateState::decode(&request.private));
         let ended = ephemeral.of.renew(client, &mut renewal).await;
         renewal.diagnostics.absorb(ended);
         RenewEphemeralResponse {
@@ -69,14 +61,19 @@ impl<D: Definition> Server<D> {
             (Ok(ephemeral), Ok(client)) => (ephemeral, client),
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return vec![diagnostic],
         };
-        let mut closing = Closing {
-            private: PrivateState::decode(&request.private),
-            diagnostics: Diagnostics::default(),
-            stop: self.stopper.stop(),
-        };
+        let mut closing = self.ephemeral_call(PrivateState::decode(&request.private));
         let ended = ephemeral.of.close(client, &mut closing).await;
         closing.diagnostics.absorb(ended);
         closing.diagnostics.into_vec()
+    }
+
+    fn ephemeral_call(&self, private: PrivateState) -> EphemeralCall {
+        EphemeralCall {
+            renew_at: None,
+            private,
+            diagnostics: Diagnostics::default(),
+            stop: self.stopper.stop(),
+        }
     }
 }
 

@@ -11,9 +11,10 @@ use crate::{
     data::Object,
     definition::Definition,
     diagnostics::{Diagnostic, Diagnostics},
-    plan::{Inputs, with_nulls_like, without_unknowns},
+    erased::{Change, Existing, StepResult},
+    plan::{Inputs, with_nulls_like, with_write_only, without_unknowns},
+    plan_change::PlanChange,
     private::PrivateState,
-    resource::{Change, Existing, PlanChange, StepResult},
 };
 
 impl<D: Definition> Server<D> {
@@ -71,24 +72,24 @@ impl<D: Definition> Server<D> {
         request: ApplyResourceChangeRequest,
     ) -> ApplyResourceChangeResponse {
         let creating = request.prior_state.is_null();
+        let planned =
+            with_write_only(&request.config, &resource.written.block, &request.planned_state);
+        let private = PrivateState::decode(&request.planned_private);
         let mut change = Change {
-            config: Object::new(request.config),
             prior: Object::new(request.prior_state.clone()),
-            planned: Object::new(request.planned_state),
+            planned: Object::new(planned),
             state: Object::new(request.prior_state),
-            private: PrivateState::decode(&request.planned_private),
-            identity: request.planned_identity,
-            diagnostics: Diagnostics::default(),
-            stop: self.stopper.stop(),
+            call: self.call(request.config, private, request.planned_identity),
         };
         let ended = match creating {
             true => resource.of.create(client, &mut change).await,
             false => resource.of.update(client, &mut change).await,
         };
-        change.diagnostics.absorb(ended);
-        if change.state.is_null() && !change.diagnostics.has_errors() {
+        let Change { state, mut call, .. } = change;
+        call.diagnostics.absorb(ended);
+        if state.is_null() && !call.diagnostics.has_errors() {
             let when = if creating { "create" } else { "update" };
-            change.diagnostics.error(
+            call.diagnostics.error(
                 "Missing Resource State",
                 format!(
                     "{} left no state after the {when}. This is a bug in the provider.",
@@ -96,12 +97,12 @@ impl<D: Definition> Server<D> {
                 ),
             );
         }
-        let state = null_write_only(change.state.value(), resource.schema.block());
-        let state = with_nulls_like(change.planned.value(), &resource.written.block, &state);
-        let state = without_unknowns(&state, &mut change.diagnostics);
+        let state = null_write_only(state.value(), resource.schema.block());
+        let state = with_nulls_like(&request.planned_state, &resource.written.block, &state);
+        let state = without_unknowns(&state, &mut call.diagnostics);
         ApplyResourceChangeResponse {
-            new_identity: change.identity,
-            ..applied(state, &change.private, change.diagnostics)
+            new_identity: call.identity,
+            ..applied(state, &call.private, call.diagnostics)
         }
     }
 
@@ -111,22 +112,19 @@ impl<D: Definition> Server<D> {
         resource: &Managed<D::Client>,
         request: ApplyResourceChangeRequest,
     ) -> ApplyResourceChangeResponse {
-        let mut existing = Existing {
-            state: Object::new(request.prior_state),
-            private: PrivateState::decode(&request.planned_private),
-            identity: request.planned_identity,
-            diagnostics: Diagnostics::default(),
-            stop: self.stopper.stop(),
-        };
+        let private = PrivateState::decode(&request.planned_private);
+        let call = self.call(request.config, private, request.planned_identity);
+        let mut existing = Existing { state: Object::new(request.prior_state), call };
         let ended: StepResult = resource.of.delete(client, &mut existing).await;
-        existing.diagnostics.absorb(ended);
-        if !existing.diagnostics.has_errors() {
-            return applied(request.planned_state, &PrivateState::default(), existing.diagnostics);
+        let Existing { state, mut call } = existing;
+        call.diagnostics.absorb(ended);
+        if !call.diagnostics.has_errors() {
+            return applied(request.planned_state, &PrivateState::default(), call.diagnostics);
         }
-        let state = null_write_only(existing.state.value(), resource.schema.block());
+        let state = null_write_only(state.value(), resource.schema.block());
         ApplyResourceChangeResponse {
-            new_identity: existing.identity,
-            ..applied(state, &existing.private, existing.diagnostics)
+            new_identity: call.identity,
+            ..applied(state, &call.private, call.diagnostics)
         }
     }
 }

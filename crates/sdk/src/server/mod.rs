@@ -25,14 +25,14 @@ use values::{Str, Value};
 
 use crate::{
     data::Object,
-    data_source::DataSource,
-    definition::{Definition, Function},
+    definition::{ConfigureCall, Definition, Types},
     diagnostics::{Diagnostic, Diagnostics},
-    ephemeral::EphemeralResource,
-    resource::Resource,
+    erased::{DataSource, EphemeralResource, Resource},
+    function::Function,
+    model::{Model, Unknowns},
     schema::Schema,
     stop::Stopper,
-    validate::validate_block,
+    validation::validate_block,
 };
 
 /// The server of a [`Definition`].
@@ -42,7 +42,7 @@ pub struct Server<D: Definition> {
     resources: BTreeMap<&'static str, Managed<D::Client>>,
     data_sources: BTreeMap<&'static str, Data<D::Client>>,
     ephemeral_resources: BTreeMap<&'static str, Ephemeral<D::Client>>,
-    functions: BTreeMap<&'static str, Function>,
+    functions: BTreeMap<Str, Function>,
     schemas: Arc<ProviderSchemas>,
     problems: OnceLock<Vec<Diagnostic>>,
     client: OnceLock<D::Client>,
@@ -86,12 +86,14 @@ impl<D: Definition> Server<D> {
     #[must_use]
     pub fn new(definition: D) -> Server<D> {
         let own = WithSchema::new((), definition.schema());
-        let resources = index(definition.resources(), |it| (it.type_name(), it.schema()));
-        let data_sources = index(definition.data_sources(), |it| (it.type_name(), it.schema()));
+        let mut parts = Types::new();
+        definition.types(&mut parts);
+        let resources = index(parts.resources, |it| (it.type_name(), it.schema()));
+        let data_sources = index(parts.data_sources, |it| (it.type_name(), it.schema()));
         let ephemeral_resources =
-            index(definition.ephemeral_resources(), |it| (it.type_name(), it.schema()));
+            index(parts.ephemeral_resources, |it| (it.type_name(), it.schema()));
         let functions: BTreeMap<_, _> =
-            definition.functions().into_iter().map(|it| (it.name, it)).collect();
+            parts.functions.into_iter().map(|it| (it.name.clone(), it)).collect();
         let types = SchemaTypes {
             managed: schemas_of(&resources),
             data: schemas_of(&data_sources),
@@ -106,7 +108,7 @@ impl<D: Definition> Server<D> {
             get_provider_schema_optional: true,
             move_resource_state: true,
         };
-        let signatures = functions.values().map(Function::entry).collect();
+        let signatures = signatures(functions.values());
         let schemas = ProviderSchemas::new((*own.schema).clone(), types, signatures, capabilities);
         Server {
             definition,
@@ -144,10 +146,14 @@ impl<D: Definition> Server<D> {
         let problem = |name: &str, what: &dyn std::fmt::Display| {
             Diagnostic::error("Invalid Schema", format!("The schema of {name} is wrong: {what}."))
         };
-        all.flat_map(|(name, schema)| {
+        let schemas = all.flat_map(|(name, schema)| {
             schema.problems().into_iter().map(move |it| problem(name, &it)).collect::<Vec<_>>()
-        })
-        .collect()
+        });
+        let functions = self.functions.values().filter_map(|it| {
+            let detail = format!("The function {} is wrong: {}.", it.name, it.problem()?);
+            Some(Diagnostic::error("Invalid Function", detail))
+        });
+        schemas.chain(functions).collect()
     }
 
     fn configured(&self) -> Result<&D::Client, Diagnostic> {
@@ -158,7 +164,7 @@ impl<D: Definition> Server<D> {
     fn unknown_type(&self, what: &str, type_name: &str) -> Diagnostic {
         let detail = format!(
             "The provider {} has no {what} type named {type_name:?}.",
-            self.definition.name()
+            self.definition.source()
         );
         Diagnostic::error("Unknown Type", detail)
     }
@@ -177,58 +183,52 @@ impl<D: Definition> Server<D> {
     }
 
     async fn configure_once(&self, request: ConfigureRequest) -> Vec<Diagnostic> {
-        let mut diagnostics = Diagnostics::default();
+        let mut call = ConfigureCall {
+            core_version: request.core_version,
+            diagnostics: Diagnostics::default(),
+        };
         let config = Object::new(request.config);
-        match self.definition.configure(&config, &request.core_version, &mut diagnostics).await {
+        let client = match D::Config::decode(&config, Unknowns::Refused) {
+            Ok(config) => self.definition.configure(config, &mut call).await,
+            Err(diagnostic) => Err(diagnostic),
+        };
+        match client {
             Ok(client) => {
                 if self.client.set(client).is_err() {
                     let detail = "One process of a provider serves one configuration.";
-                    diagnostics.error("Provider Configured Twice", detail);
+                    call.diagnostics.error("Provider Configured Twice", detail);
                 }
             }
-            Err(diagnostic) => diagnostics.push(diagnostic),
+            Err(diagnostic) => call.diagnostics.push(diagnostic),
         }
-        diagnostics.into_vec()
+        call.diagnostics.into_vec()
     }
 
     /// The functions that the configuration adds to those of the schema. Empty before the provider is configured.
-    fn configured_functions(&self) -> BTreeMap<Str, FunctionSignature> {
+    fn configured_functions(&self) -> Vec<Function> {
         let client = self.client.get();
         client.map(|it| self.definition.configured_functions(it)).unwrap_or_default()
     }
 
-    fn call(&self, request: &CallFunctionRequest) -> Result<Value, FunctionFault> {
-        let name = &*request.name;
-        if let Some(function) = self.functions.get(name) {
-            check_count(name, &function.signature, &request.arguments)?;
-            return (function.call)(&request.arguments);
+    fn call_function_of(&self, request: &CallFunctionRequest) -> Result<Value, FunctionFault> {
+        if let Some(function) = self.functions.get(&request.name) {
+            return function.call(&request.arguments);
         }
         let configured = self.configured_functions();
-        match (configured.get(name), self.client.get()) {
-            (Some(signature), Some(client)) => {
-                check_count(name, signature, &request.arguments)?;
-                self.definition.call_configured(client, name, &request.arguments)
-            }
-            _ => Err(fault(format!("there is no function {name:?}"))),
+        match configured.iter().find(|it| it.name == request.name) {
+            Some(function) => function.call(&request.arguments),
+            None => Err(FunctionFault {
+                argument: None,
+                message: format!("there is no function {:?}", request.name),
+            }),
         }
     }
 }
 
-fn fault(message: String) -> FunctionFault {
-    FunctionFault { argument: None, message }
-}
-
-/// Refuses a number of arguments that does not match the signature.
-fn check_count(
-    name: &str,
-    signature: &FunctionSignature,
-    arguments: &[Value],
-) -> Result<(), FunctionFault> {
-    let (given, named) = (arguments.len(), signature.parameters.len());
-    match if signature.variadic.is_some() { given >= named } else { given == named } {
-        true => Ok(()),
-        false => Err(fault(format!("{name:?} takes {named} arguments, not {given}"))),
-    }
+fn signatures<'a>(
+    functions: impl IntoIterator<Item = &'a Function>,
+) -> BTreeMap<Str, FunctionSignature> {
+    functions.into_iter().map(|it| (it.name.clone(), it.signature.clone())).collect()
 }
 
 fn index<T>(
@@ -264,8 +264,8 @@ impl<D: Definition> Provider for Server<D> {
         &self,
     ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         Box::pin(async {
-            let mut offered = self.configured_functions();
-            offered.extend(self.functions.values().map(Function::entry));
+            let mut offered = signatures(&self.configured_functions());
+            offered.extend(signatures(self.functions.values()));
             Ok(offered)
         })
     }
@@ -396,7 +396,7 @@ impl<D: Definition> Provider for Server<D> {
         &self,
         request: CallFunctionRequest,
     ) -> BoxFuture<'_, Result<Value, FunctionFault>> {
-        Box::pin(async move { self.call(&request) })
+        Box::pin(async move { self.call_function_of(&request) })
     }
 
     fn stop(&self) -> BoxFuture<'_, Result<(), String>> {

@@ -9,8 +9,13 @@ use values::{Str, Value};
 
 use super::Server;
 use crate::{
-    data::Object, data_source::DataRead, definition::Definition, diagnostics::Diagnostics,
-    private::PrivateState, resource::Existing,
+    data::Object,
+    data_source::DataCall,
+    definition::Definition,
+    diagnostics::Diagnostics,
+    erased::{DataRead, Existing},
+    private::PrivateState,
+    resource::Call,
 };
 
 impl<D: Definition> Server<D> {
@@ -30,15 +35,16 @@ impl<D: Definition> Server<D> {
         let private = PrivateState::decode(&request.private);
         let mut existing = self.existing(request.current_state, private, request.identity);
         let ended = resource.of.read(client, &mut existing).await;
-        existing.diagnostics.absorb(ended);
-        if existing.diagnostics.has_errors() {
-            return failed(existing.diagnostics, request.private);
+        let Existing { state, mut call } = existing;
+        call.diagnostics.absorb(ended);
+        if call.diagnostics.has_errors() {
+            return failed(call.diagnostics, request.private);
         }
         ReadResourceResponse {
-            new_state: Some(null_write_only(existing.state.value(), resource.schema.block())),
-            private: existing.private.encode(),
-            identity: existing.identity,
-            diagnostics: existing.diagnostics.into_vec(),
+            new_state: Some(null_write_only(state.value(), resource.schema.block())),
+            private: call.private.encode(),
+            identity: call.identity,
+            diagnostics: call.diagnostics.into_vec(),
         }
     }
 
@@ -61,19 +67,20 @@ impl<D: Definition> Server<D> {
         };
         let mut existing = self.existing(block.empty_value(), PrivateState::default(), identity);
         let ended = resource.of.import(client, &request.target, &mut existing).await;
-        existing.diagnostics.absorb(ended);
-        if existing.diagnostics.has_errors() {
-            return failed(existing.diagnostics);
+        let Existing { state, mut call } = existing;
+        call.diagnostics.absorb(ended);
+        if call.diagnostics.has_errors() {
+            return failed(call.diagnostics);
         }
         let imported = ImportedResource {
             type_name: Str::from(resource.of.type_name()),
-            state: null_write_only(existing.state.value(), block),
-            private: existing.private.encode(),
-            identity: existing.identity,
+            state: null_write_only(state.value(), block),
+            private: call.private.encode(),
+            identity: call.identity,
         };
         ImportResourceStateResponse {
             imported: vec![imported],
-            diagnostics: existing.diagnostics.into_vec(),
+            diagnostics: call.diagnostics.into_vec(),
         }
     }
 
@@ -87,25 +94,37 @@ impl<D: Definition> Server<D> {
             (Ok(data_source), Ok(client)) => (data_source, client),
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
         };
-        let state = Object::new(request.config);
-        let mut read =
-            DataRead { state, diagnostics: Diagnostics::default(), stop: self.stopper.stop() };
+        let call = DataCall { diagnostics: Diagnostics::default(), stop: self.stopper.stop() };
+        let mut read = DataRead { state: Object::new(request.config), call };
         let ended = data_source.of.read(client, &mut read).await;
-        read.diagnostics.absorb(ended);
-        if read.diagnostics.has_errors() {
-            return failed(read.diagnostics);
+        let DataRead { state, mut call } = read;
+        call.diagnostics.absorb(ended);
+        if call.diagnostics.has_errors() {
+            return failed(call.diagnostics);
         }
-        let state = read.state.value().clone();
-        ReadDataSourceResponse { state: Some(state), diagnostics: read.diagnostics.into_vec() }
+        let state = state.value().clone();
+        ReadDataSourceResponse { state: Some(state), diagnostics: call.diagnostics.into_vec() }
     }
 
     fn existing(&self, state: Value, private: PrivateState, identity: Option<Value>) -> Existing {
-        Existing {
-            state: Object::new(state),
+        let call = self.call(Value::null(state.ty()), private, identity);
+        Existing { state: Object::new(state), call }
+    }
+
+    /// A call about an object with a configuration, or with null for one.
+    pub(super) fn call(
+        &self,
+        config: Value,
+        private: PrivateState,
+        identity: Option<Value>,
+    ) -> Call {
+        Call {
+            config: Object::new(config),
             private,
             identity,
             diagnostics: Diagnostics::default(),
             stop: self.stopper.stop(),
+            kept: None,
         }
     }
 }

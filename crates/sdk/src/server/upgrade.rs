@@ -9,9 +9,7 @@ use serde_json::Value as Json;
 use values::{Value, json};
 
 use super::{Managed, Server};
-use crate::{
-    definition::Definition, diagnostics::Diagnostic, resource::MoveSource, schema::Schema,
-};
+use crate::{definition::Definition, diagnostics::Diagnostic, schema::Schema, upgrade::MoveSource};
 
 impl<D: Definition> Server<D> {
     pub(super) fn upgraded(&self, request: &UpgradeResourceStateRequest) -> StateResponse {

@@ -44,17 +44,17 @@ async fn create_fills_unknown_values_and_keeps_no_write_only_value() {
 async fn failed_create_returns_the_partial_state() {
     let planned = r#"{"name": "half-made", "rule": []}"#;
     let expected = expect![[r#"
-        {name="half-made", rule=[]}
+        {id="t-half-made", label="t-half-made", name="half-made", revision="t-half-made", rule=[], size=1}
         Made only half of it"#]];
     check_apply("null", planned, planned, expected).await;
 }
 
 #[tokio::test]
-async fn create_that_returns_no_state_is_an_error() {
+async fn create_that_keeps_nothing_returns_no_state() {
     let planned = r#"{"name": "unmade", "rule": []}"#;
     let expected = expect![[r#"
         null
-        Missing Resource State"#]];
+        Made nothing of it"#]];
     check_apply("null", planned, planned, expected).await;
 }
 
@@ -62,7 +62,7 @@ async fn create_that_returns_no_state_is_an_error() {
 async fn value_left_unknown_by_create_is_an_error_and_null() {
     let planned = r#"{"id": "?", "name": "unknown-left", "rule": []}"#;
     let expected = expect![[r#"
-        {id="t-unknown-left", name="unknown-left", rule=[]}
+        {id="t-unknown-left", label="t-unknown-left", name="unknown-left", rule=[], size=1}
         .revision: Provider returned invalid result object after apply"#]];
     check_apply("null", planned, planned, expected).await;
 }
@@ -75,7 +75,9 @@ async fn failed_update_returns_the_prior_state() {
         Cannot be changed"#]];
     check_apply(prior, r#"{"id": "i", "name": "stuck", "note": "a", "rule": []}"#, prior, expected)
         .await;
-    let expected = expect![[r#"{id="i", name="n", note="a", revision="updated", rule=[]}"#]];
+    let expected = expect![[
+        r#"{id="i", label="updated", name="n", note="a", revision="updated", rule=[], size=1}"#
+    ]];
     let planned = r#"{"id": "i", "name": "n", "note": "a", "revision": "?", "rule": []}"#;
     check_apply(&prior.replace("stuck", "n"), planned, planned, expected).await;
 }
@@ -121,7 +123,7 @@ async fn check_read(name: &str, expected: Expect) {
 
 #[tokio::test]
 async fn read_returns_state_null_or_error() {
-    check_read("n", expect![[r#"{name="n", rule=[]} {"reads":"MQ=="}"#]]).await;
+    check_read("n", expect![[r#"{name="n", rule=[], size=1} {"reads":"MQ=="}"#]]).await;
     check_read("gone", expect![[r#"null {"reads":"MQ=="}"#]]).await;
     check_read("unreadable", expect!["none\nCannot be read "]).await;
 }
@@ -145,13 +147,13 @@ async fn import_returns_one_object_with_private_state() {
     let request = ImportResourceStateRequest { type_name: "test_thing".into(), target };
     let response = configured().await.import_resource_state(request).await;
     let [imported] = response.imported.as_slice() else { panic!("one object") };
-    assert_eq!(shown(&imported.state), r#"{id="x", rule=[]}"#);
+    assert_eq!(shown(&imported.state), r#"{id="x", name="x", rule=[], size=1}"#);
     assert_eq!(text_of(&imported.private), r#"{"imported":"dHJ1ZQ=="}"#);
     let target = ImportTarget::Identity(Value::empty_object());
     let request = ImportResourceStateRequest { type_name: "test_thing".into(), target };
     let response = configured().await.import_resource_state(request).await;
     assert!(response.imported.is_empty());
-    assert_eq!(said_of(&response.diagnostics), "Needs an id");
+    assert_eq!(said_of(&response.diagnostics), "Incomplete Identity");
 }
 
 async fn check_upgrade(version: i64, json: &str, expected: Expect) {
@@ -169,7 +171,14 @@ async fn upgrade_converts_state_by_the_schema() {
         "any": {"value": 12345678901234567890.125, "type": "number"}, "rule": [{"name": "r", "old": true}]}"#;
     check_upgrade(2, stored, same).await;
     check_upgrade(1, r#"{"title": "n", "rule": []}"#, expect![[r#"{name="n", rule=[]}"#]]).await;
-    check_upgrade(0, "{}", expect!["none\nToo old"]).await;
+    check_upgrade(
+        0,
+        "{}",
+        expect![[r#"
+        none
+        Unable to Upgrade Resource State"#]],
+    )
+    .await;
     check_upgrade(2, "{", expect!["none\nUnable to Read Previously Saved State"]).await;
     check_upgrade(2, r#"{"name": {}}"#, expect!["none\nUnable to Read Previously Saved State"])
         .await;
@@ -192,7 +201,7 @@ async fn move_state_accepts_known_source_types() {
     let moved = Server::new(Things).move_resource_state(request("test_old")).await;
     assert_eq!(outcome(moved.state.as_ref(), &moved.diagnostics), r#"{id="moved", name="n"}"#);
     let name = moved.identity.and_then(|it| it.get_attr("name"));
-    assert_eq!(name, Some(Value::string("\"old\" of version 3")));
+    assert_eq!(name, Some(Value::string("n")));
     let refused = Server::new(Things).move_resource_state(request("test_strange")).await;
     assert!(refused.identity.is_none());
     assert_eq!(

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use provider::{Provider, Severity};
 use values::Value;
 
-use crate::{Definition, Diagnostic, Diagnostics, Object, schema};
+use crate::{ConfigureCall, Definition, Diagnostic, Function, Types, schema};
 
 use super::{Server, said_of, thing::Things, validate_request, value};
 
@@ -81,13 +81,15 @@ async fn served_schemas_are_valid() {
     assert!(schemas.capabilities.plan_destroy && schemas.capabilities.get_provider_schema_optional);
 }
 
-/// A provider with an attribute that is neither required, optional nor computed.
+/// A provider with an attribute that is neither required, optional nor computed, and a function whose parameter has no
+/// name.
 struct Careless;
 
 impl Definition for Careless {
+    type Config = ();
     type Client = ();
 
-    fn name(&self) -> &'static str {
+    fn source(&self) -> &'static str {
         "careless"
     }
 
@@ -95,18 +97,17 @@ impl Definition for Careless {
         schema::Schema::new(schema::Block::new().attribute("x", schema::string()))
     }
 
-    fn configure<'a>(
-        &'a self,
-        _: &'a Object,
-        _: &'a str,
-        _: &'a mut Diagnostics,
-    ) -> provider::BoxFuture<'a, Result<(), Diagnostic>> {
-        Box::pin(async { Ok(()) })
+    async fn configure(&self, (): (), _: &mut ConfigureCall) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    fn types(&self, types: &mut Types<()>) {
+        types.function(Function::new("echo", |text: String| Ok(text)));
     }
 }
 
 #[tokio::test]
 async fn invalid_schema_is_an_error_for_its_author() {
     let said = Server::new(Careless).schemas().await.expect_err("is refused");
-    assert_eq!(said_of(&said), "Invalid Schema");
+    assert_eq!(said_of(&said), "Invalid Schema\nInvalid Function");
 }

@@ -16,7 +16,8 @@ use crate::restful::{
     session::{Outgoing, Parameters, Session, expanded_path, selected, text, unusable},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use mayfly_sdk::{Change, Diagnostic, Object, StepResult};
+use mayfly_sdk::erased::{Change, StepResult};
+use mayfly_sdk::{Diagnostic, Object};
 
 /// Creates the object. After the answer of the API, an error leaves a state with what is known of it.
 pub(super) async fn create(session: &mut Session<'_>, change: &mut Change) -> StepResult {

@@ -10,7 +10,7 @@ use crate::restful::{
     session::{Outgoing, Session, expanded_path, expanded_text, json_of, text},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use mayfly_sdk::{Existing, StepResult};
+use mayfly_sdk::erased::{Existing, StepResult};
 
 /// The request of a destruction.
 pub(in crate::restful) struct Destruction {

@@ -13,8 +13,9 @@ use crate::restful::{
     request::settings::{Headers, Query},
     session::{json_of, sentence, text, tree_of},
 };
+use mayfly_sdk::erased::{Existing, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Existing, Object, StepResult,
+    Diagnostic, Object,
     schema::{Block, Schema, string},
 };
 

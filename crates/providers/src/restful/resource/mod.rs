@@ -25,8 +25,9 @@ use super::{
     schema::{EPHEMERAL_BODY, validate_prechecks},
     session::{Client, text, tree_of, unusable},
 };
+use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Change, Diagnostic, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
+    Diagnostic, Diagnostics, Object, PlanChange,
     schema::Schema,
     validate::{conflicting, exactly_one_of},
 };

@@ -17,7 +17,8 @@ use crate::restful::{
     request::build::DefaultContentType,
     session::{Outgoing, Session, expanded_text, json_of, selected, sentence, text, unusable},
 };
-use mayfly_sdk::{Diagnostic, Existing, Object, StepResult};
+use mayfly_sdk::erased::{Existing, StepResult};
+use mayfly_sdk::{Diagnostic, Object};
 
 /// A read that is to be made.
 pub(super) struct Reading<'a> {

@@ -21,7 +21,8 @@ use crate::restful::{
     session::{Outgoing, Session, expanded_path, text, tree_of, unusable},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use mayfly_sdk::{Change, Diagnostic, Object, StepResult};
+use mayfly_sdk::erased::{Change, StepResult};
+use mayfly_sdk::{Diagnostic, Object};
 
 /// Updates the object. Nothing is sent if neither the body nor `ephemeral_body` changes.
 pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> StepResult {

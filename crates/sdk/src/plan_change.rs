@@ -1,0 +1,43 @@
+//! A plan in the hands of a resource type.
+
+use values::{Path, Value};
+
+use crate::{data::Object, diagnostics::Diagnostics, private::PrivateState};
+
+/// A plan that is being made.
+pub struct PlanChange {
+    /// The configuration with write-only values. It may be unknown in parts.
+    pub config: Object,
+    /// The prior object; null for a create.
+    pub prior: Object,
+    /// The planned object. Write-only attributes become null, whatever is set here.
+    pub planned: Object,
+    /// The paths whose change requires replacement.
+    pub requires_replace: Vec<Path>,
+    /// Private state, kept with the plan and passed to create and update.
+    pub private: PrivateState,
+    /// The resource identity, if the type has one.
+    pub identity: Option<Value>,
+    /// The diagnostics of the call.
+    pub diagnostics: Diagnostics,
+}
+
+impl PlanChange {
+    /// Returns true if an object is created, false if one is updated.
+    #[must_use]
+    pub fn is_creation(&self) -> bool {
+        self.prior.is_null()
+    }
+
+    /// Requires the replacement of the object because of an attribute.
+    pub fn require_replace(&mut self, name: impl AsRef<str>) {
+        let path = self.planned.path_of(name);
+        self.requires_replace.push(path);
+    }
+
+    /// Returns true if an attribute differs from its prior value. True for a create.
+    #[must_use]
+    pub fn changes(&self, name: impl AsRef<str>) -> bool {
+        self.is_creation() || self.planned.attr(&name) != self.prior.attr(&name)
+    }
+}
