@@ -67,6 +67,10 @@ const TABLE: &[Row] = &[
     row("mayfly-sdk-derive", &[], &[]),
     // Providers are written without anything of the engine.
     row("mayfly-sdk", &["mayfly-sdk-derive", "plugin", "provider", "values"], &[]),
+    // `engine`, `project`, `state`: it runs configurations in the process of a test. Only tests of providers use it.
+    row("mayfly-sdk-testing", &["addr", "db", "engine", "hir", "mayfly-sdk", "project", "provider", "state"], &[]),
+    // examples/terraform-provider-notes: the provider of the tutorial, which is a stranger to the rest.
+    row("terraform-provider-notes", &["mayfly-sdk"], &["mayfly-sdk-testing"]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
     // `sandbox`: each bundled provider says what it needs to do.
     row("providers", &["addr", "http_client", "mayfly-sdk", "plugin", "provider", "sandbox", "values"], &[]),
