@@ -38,6 +38,8 @@ const TABLE: &[Row] = &[
     row("backend", &[], &[]),
     // HTTP without the meaning of any answer: registries, mirrors and backends share its connections.
     row("http_client", &[], &[]),
+    // Buckets without the meaning of their objects: for packages, and for states.
+    row("object_storage", &["http_client"], &[]),
     // The watches of the operating system, for both front ends that follow files.
     row("file_watcher", &[], &[]),
     // The permissions of a process, and how it restricts itself, without the meaning of any provider.
