@@ -13,6 +13,8 @@ pub mod fuzz;
 mod key;
 mod module;
 mod module_source;
+#[cfg(test)]
+mod module_source_tests;
 mod parse;
 #[cfg(test)]
 mod parse_tests;

@@ -38,12 +38,24 @@ pub enum Getter {
     File,
     /// A URL: `http://…` or `https://…`.
     Http,
+    /// An object, or the objects below a prefix, in a bucket of S3 or of a compatible service: `s3::URL`.
+    S3,
+    /// An object, or the objects below a prefix, in a bucket of Google Cloud Storage: `gcs::URL`.
+    Gcs,
+    /// A Mercurial repository: `hg::URL`.
+    Mercurial,
+    /// A repository of an OCI registry: `oci://HOST/REPOSITORY`.
+    Oci,
     /// Any other getter, by its name before `::` or `://`.
     Other(String),
 }
 
 /// The query parameters that are printed. All others are hidden, because they can contain keys and tokens.
 const SHOWN_PARAMETERS: [&str; 6] = ["archive", "depth", "digest", "ref", "tag", "version"];
+
+/// Further parameters of buckets and Mercurial repositories that are printed.
+const SHOWN_OF_S3: [&str; 2] = ["aws_profile", "region"];
+const SHOWN_OF_MERCURIAL: [&str; 1] = ["rev"];
 
 impl ModuleSource {
     /// Parses the source of a module call that is not a local path.
@@ -151,7 +163,10 @@ impl ModulePackage {
             Getter::Registry => self.location.clone(),
             Getter::Git => format!("git::{}", without_password(&self.location)),
             Getter::File => format!("file://{}", self.location),
-            Getter::Http => without_password(&self.location),
+            Getter::Http | Getter::Oci => without_password(&self.location),
+            Getter::S3 => format!("s3::{}", without_password(&self.location)),
+            Getter::Gcs => format!("gcs::{}", without_password(&self.location)),
+            Getter::Mercurial => format!("hg::{}", without_password(&self.location)),
             Getter::Other(getter) => {
                 let location = without_password(&self.location);
                 match location.split_once("://") {
@@ -160,6 +175,16 @@ impl ModulePackage {
                 }
             }
         }
+    }
+
+    /// Returns true for the name of a parameter that contains no secret.
+    fn is_shown(&self, name: &str) -> bool {
+        let further: &[&str] = match self.getter {
+            Getter::S3 => &SHOWN_OF_S3,
+            Getter::Mercurial => &SHOWN_OF_MERCURIAL,
+            _ => &[],
+        };
+        SHOWN_PARAMETERS.contains(&name) || further.contains(&name)
     }
 
     /// Returns the package of a version of a module of a registry.
@@ -188,10 +213,8 @@ impl ModulePackage {
     }
 
     fn write_query(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self
-            .query
-            .iter()
-            .filter(|(name, value)| SHOWN_PARAMETERS.contains(&&***name) && !value.is_empty());
+        let shown =
+            self.query.iter().filter(|(name, value)| self.is_shown(name) && !value.is_empty());
         for (index, (name, value)) in shown.enumerate() {
             let mark = if index == 0 { '?' } else { '&' };
             write!(f, "{mark}{}={}", encoded(name), encoded(value))?;
@@ -232,6 +255,9 @@ fn normal_subdir(text: &str) -> Option<String> {
 fn package(location: &str) -> Result<ModulePackage, AddrError> {
     let (getter, location) = match location.split_once("::") {
         Some(("git", location)) => (Getter::Git, git_url(location)?),
+        Some(("hg", location)) => (Getter::Mercurial, mercurial_url(location)?),
+        Some(("s3", location)) => (Getter::S3, bucket_url(location, s3_url)?),
+        Some(("gcs", location)) => (Getter::Gcs, bucket_url(location, gcs_url)?),
         Some((getter, location)) if is_getter(getter) && !location.is_empty() => {
             (Getter::Other(getter.to_owned()), location.to_owned())
         }
@@ -264,6 +290,7 @@ fn detected(location: &str) -> Result<(Getter, String), AddrError> {
             _ if rest.is_empty() => Err(unknown(location)),
             "http" | "https" => Ok((Getter::Http, location.to_owned())),
             "ssh" | "git" => Ok((Getter::Git, git_url(location)?)),
+            "oci" => Ok((Getter::Oci, location.to_owned())),
             _ if is_getter(scheme) => Ok((Getter::Other(scheme.to_owned()), location.to_owned())),
             _ => Err(unknown(location)),
         };
@@ -280,6 +307,12 @@ fn detected(location: &str) -> Result<(Getter, String), AddrError> {
     }
     if location.contains('@') && location.contains(':') {
         return Ok((Getter::Git, git_url(location)?));
+    }
+    if let Some(url) = gcs_url(location) {
+        return Ok((Getter::Gcs, url));
+    }
+    if let Some(url) = s3_url(location) {
+        return Ok((Getter::S3, url));
     }
     Ok((Getter::Registry, registry_module(location)?))
 }
@@ -318,6 +351,67 @@ fn git_url(location: &str) -> Result<String, AddrError> {
     Ok(format!("ssh://{user}@{host}/{path}"))
 }
 
+/// Returns a URL for `hg`. Also accepts absolute paths.
+fn mercurial_url(location: &str) -> Result<String, AddrError> {
+    if location.starts_with('/') {
+        return Ok(format!("file://{}", absolute(location, location)?));
+    }
+    let is_usable = |(scheme, rest): (&str, &str)| {
+        let is_known = matches!(scheme, "file" | "http" | "https" | "ssh");
+        is_known && !rest.is_empty() && !rest.starts_with('-')
+    };
+    match location.split_once("://").is_some_and(is_usable) {
+        true => Ok(location.to_owned()),
+        false => {
+            Err(unlike(location, "of a Mercurial repository: \"hg::https://HOST/REPOSITORY\""))
+        }
+    }
+}
+
+/// Returns the URL of a location in a bucket, which needs no scheme if its form is known.
+fn bucket_url(location: &str, known: fn(&str) -> Option<String>) -> Result<String, AddrError> {
+    let url = match location.split_once("://") {
+        Some(("http" | "https", rest)) if !rest.is_empty() => Some(location.to_owned()),
+        Some(_) => None,
+        None => known(location),
+    };
+    url.ok_or_else(|| {
+        let forms = "of something in a bucket: \"s3::https://s3.REGION.amazonaws.com/BUCKET/KEY\" or \
+                     \"gcs::https://www.googleapis.com/storage/v1/BUCKET/OBJECT\"";
+        unlike(location, forms)
+    })
+}
+
+/// The URL of a location such as `BUCKET.s3.REGION.amazonaws.com/KEY`, in the form that other tools give it. `None` if
+/// it is another location.
+fn s3_url(location: &str) -> Option<String> {
+    let (host, path) = location.split_once('/')?;
+    let labels: Vec<&str> = host.strip_suffix(".amazonaws.com")?.split('.').collect();
+    if path.is_empty() || labels.iter().any(|it| it.is_empty()) {
+        return None;
+    }
+    match labels.as_slice() {
+        [_] | ["s3", _] => Some(format!("https://{host}/{path}")),
+        [bucket, region] => Some(format!("https://{region}.amazonaws.com/{bucket}/{path}")),
+        [bucket, "s3", region] => {
+            Some(format!("https://s3.{region}.amazonaws.com/{bucket}/{path}"))
+        }
+        _ => None,
+    }
+}
+
+/// The URL of a location such as `www.googleapis.com/storage/v1/BUCKET/OBJECT`. `None` if it is another location.
+fn gcs_url(location: &str) -> Option<String> {
+    let (host, path) = location.split_once('/')?;
+    let parts: Vec<&str> = path.splitn(4, '/').collect();
+    match parts.as_slice() {
+        ["storage", version, bucket, object] if host.ends_with(".googleapis.com") => {
+            Some(format!("https://www.googleapis.com/storage/{version}/{bucket}/{object}"))
+        }
+        _ => None,
+    }
+}
+
 fn registry_module(location: &str) -> Result<String, AddrError> {
     let parts: Vec<&str> = location.split('/').collect();
     let (registry, names) = match parts.as_slice() {
@@ -342,6 +436,11 @@ fn unknown(location: &str) -> AddrError {
          \"git::https://…\", \"github.com/owner/repository\", an absolute path.",
         without_password(location)
     );
+    fault("Invalid module source address", detail, location)
+}
+
+fn unlike(location: &str, form: &str) -> AddrError {
+    let detail = format!("{:?} must be the address {form}.", without_password(location));
     fault("Invalid module source address", detail, location)
 }
 
@@ -435,184 +534,4 @@ fn encoded(text: &str) -> String {
         }
     }
     encoded
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::{Expect, expect};
-
-    use super::*;
-
-    #[track_caller]
-    fn check(sources: &[&str], expected: Expect) {
-        let of = |text: &&str| match ModuleSource::parse(text) {
-            Ok(source) => format!("{text}\n  {source}\n"),
-            Err(error) => format!("{text}\n  {error}\n"),
-        };
-        expected.assert_eq(&sources.iter().map(of).collect::<String>());
-    }
-
-    /// The normalized forms are those that `terraform init` prints and writes to its manifest.
-    #[test]
-    fn module_sources_are_normalized_as_by_terraform_init() {
-        check(
-            &[
-                "github.com/o/r//sub?ref=v1",
-                "github.com/o/r.git",
-                "GitHub.com/o/r/a/b",
-                "git@github.com:o/r.git",
-                "git::git@github.com:o/r.git//a/b?ref=x&depth=1",
-                "git::ssh://git@github.com/o/r.git?ref=feature%2Fx",
-                "bitbucket.org/o/r",
-                "git::file:///src/net//sub/./x/..?ref=v1",
-                "git::/src/net",
-                "/src/net.zip//sub",
-                "file:///src/net",
-                "https://example.com/x.zip?archive=zip",
-                "s3::https://s3.amazonaws.com/b/k.zip",
-                "hashicorp/consul/aws//modules/x",
-                "Example.com/a/b/c",
-            ],
-            expect![[r#"
-                github.com/o/r//sub?ref=v1
-                  git::https://github.com/o/r.git//sub?ref=v1
-                github.com/o/r.git
-                  git::https://github.com/o/r.git
-                GitHub.com/o/r/a/b
-                  git::https://github.com/o/r.git//a/b
-                git@github.com:o/r.git
-                  git::ssh://git@github.com/o/r.git
-                git::git@github.com:o/r.git//a/b?ref=x&depth=1
-                  git::ssh://git@github.com/o/r.git//a/b?depth=1&ref=x
-                git::ssh://git@github.com/o/r.git?ref=feature%2Fx
-                  git::ssh://git@github.com/o/r.git?ref=feature%2Fx
-                bitbucket.org/o/r
-                  git::https://bitbucket.org/o/r.git
-                git::file:///src/net//sub/./x/..?ref=v1
-                  git::file:///src/net//sub?ref=v1
-                git::/src/net
-                  git::file:///src/net
-                /src/net.zip//sub
-                  file:///src/net.zip//sub
-                file:///src/net
-                  file:///src/net
-                https://example.com/x.zip?archive=zip
-                  https://example.com/x.zip?archive=zip
-                s3::https://s3.amazonaws.com/b/k.zip
-                  s3::https://s3.amazonaws.com/b/k.zip
-                hashicorp/consul/aws//modules/x
-                  registry.opentofu.org/hashicorp/consul/aws//modules/x
-                Example.com/a/b/c
-                  example.com/a/b/c
-            "#]],
-        );
-    }
-
-    #[test]
-    fn printed_module_sources_contain_no_password() {
-        check(
-            &[
-                "git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a",
-                "https://u:secret@example.com/x.zip",
-                "git::https://token@example.com/x.git",
-                "git::https://u:SE/CRET@localhost/x",
-                "git::git://u:SECRET@example.com/x.git",
-                "u:SECRET@host/x.git",
-                "git::u:SECRET@host/x.git",
-                "svn::u:SECRET@host/x",
-                "https://example.com/a@b.zip?token=SECRET&archive=zip",
-                "https://example.com:8080/a@b.zip",
-                "ssh://git@host/x.git",
-            ],
-            expect![[r#"
-                git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a
-                  git::https://example.com/x.git?ref=a
-                https://u:secret@example.com/x.zip
-                  https://example.com/x.zip
-                git::https://token@example.com/x.git
-                  git::https://example.com/x.git
-                git::https://u:SE/CRET@localhost/x
-                  git::https://localhost/x
-                git::git://u:SECRET@example.com/x.git
-                  git::git://u@example.com/x.git
-                u:SECRET@host/x.git
-                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                git::u:SECRET@host/x.git
-                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                svn::u:SECRET@host/x
-                  svn::u@host/x
-                https://example.com/a@b.zip?token=SECRET&archive=zip
-                  https://example.com/a@b.zip?archive=zip
-                https://example.com:8080/a@b.zip
-                  https://example.com:8080/a@b.zip
-                ssh://git@host/x.git
-                  git::ssh://git@host/x.git
-            "#]],
-        );
-    }
-
-    #[test]
-    fn debug_output_of_module_sources_contains_no_password() {
-        let text = "git::https://me:hunter2@example.com/r.git//sub?sshkey=hunter2&ref=v1";
-        let source = ModuleSource::parse(text).expect("is a source");
-        expect!["ModuleSource(git::https://example.com/r.git//sub?ref=v1)"]
-            .assert_eq(&format!("{source:?}"));
-        expect!["ModulePackage(git::https://example.com/r.git?ref=v1)"]
-            .assert_eq(&format!("{:?}", source.package));
-    }
-
-    #[test]
-    fn invalid_module_sources_are_errors() {
-        check(
-            &[
-                "",
-                "foo",
-                "a/b",
-                "a/b/c/d/e",
-                "git::ext::sh -c x",
-                "git::--upload-pack=x",
-                "/",
-                "/a/../b",
-                "github.com/o",
-                "git::https://u:secret",
-                "a/b/c//../d",
-                "a/b/c//.git/x",
-                "a/b/c//.terraform/x",
-                "/srv/a\tb",
-                "/srv/${a}",
-            ],
-            expect![[r#"
-
-                  Invalid module source address: "" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                foo
-                  Invalid module source address: "foo" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                a/b
-                  Invalid module source address: "a/b" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                a/b/c/d/e
-                  Invalid module source address: "a/b/c/d/e" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                git::ext::sh -c x
-                  Invalid module source address: "ext::sh -c x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                git::--upload-pack=x
-                  Invalid module source address: "--upload-pack=x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                /
-                  Invalid module source address: "/" must be an absolute path without "..".
-                /a/../b
-                  Invalid module source address: "/a/../b" must be an absolute path without "..".
-                github.com/o
-                  Invalid module source address: "github.com/o" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                git::https://u:secret
-                  git::https://u:secret
-                a/b/c//../d
-                  Invalid module source address: The part behind the double slash, "../d", must be a directory in the package.
-                a/b/c//.git/x
-                  Invalid module source address: The part behind the double slash, ".git/x", must be a directory in the package.
-                a/b/c//.terraform/x
-                  Invalid module source address: The part behind the double slash, ".terraform/x", must be a directory in the package.
-                /srv/a	b
-                  Invalid module source address: "/srv/a\tb" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-                /srv/${a}
-                  Invalid module source address: "/srv/${a}" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
-            "#]],
-        );
-    }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_client::{Client, Credentials, Request, Response, StatusCode, Url};
+use object_storage::{ObjectStorage, StorageEnvironment};
 use tokio::sync::OnceCell;
 
 use crate::cli_config::{CliConfig, ConfigEnvironment, ConfiguredServices, RegistryProtocols};
@@ -24,6 +25,8 @@ pub struct Network {
     pub(crate) signatures: SignaturePolicy,
     /// The credentials for OCI repositories.
     oci: OciCredentials,
+    /// The access to buckets.
+    storage: ObjectStorage,
     protocols: RegistryProtocols,
     configured: ConfiguredServices,
     known: Mutex<BTreeMap<HostName, Arc<AskedHost>>>,
@@ -48,7 +51,9 @@ impl Network {
         withheld: Vec<OsString>,
     ) -> Network {
         let (blocks, defaults) = (config.oci_credentials.clone(), config.oci_defaults.clone());
+        let buckets = StorageEnvironment::read(environment.variable, environment.home.clone());
         Network {
+            storage: ObjectStorage::new(client.clone(), buckets),
             client,
             credentials,
             signatures: SignaturePolicy::from_environment(environment.variable),
@@ -62,6 +67,11 @@ impl Network {
     /// The access to OCI registries.
     pub(crate) fn oci(&self) -> OciAccess<'_> {
         OciAccess { client: &self.client, credentials: &self.oci }
+    }
+
+    /// The access to buckets.
+    pub(crate) fn storage(&self) -> &ObjectStorage {
+        &self.storage
     }
 
     /// Returns the services of a host.

@@ -45,7 +45,7 @@ const TABLE: &[Row] = &[
     // The permissions of a process, and how it restricts itself, without the meaning of any provider.
     row("sandbox", &[], &[]),
     // `sandbox`: the CLI configuration grants what a provider may do.
-    row("packages", &["addr", "http_client", "sandbox"], &[]),
+    row("packages", &["addr", "http_client", "object_storage", "sandbox"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),

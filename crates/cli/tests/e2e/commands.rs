@@ -510,7 +510,7 @@ fn init_refuses_missing_unreachable_and_cyclic_modules() {
     for (source, problem) in [
         ("./nowhere", "Unreadable module directory"),
         ("registry.invalid/hashicorp/consul/aws", "No version of the module"),
-        ("s3::https://s3.invalid/bucket/vpc.zip", "Module not installed"),
+        ("svn::https://svn.invalid/vpc", "Module not installed"),
         (".", "Module calls itself"),
     ] {
         let bench = Bench::with_main(&format!("module \"m\" {{\n  source = \"{source}\"\n}}\n"));

@@ -302,7 +302,7 @@ fn uninstallable_module_is_an_error_at_its_call() {
             "main.tf line 2",
             "has no directory \"nothing\"",
         ),
-        ("s3::https://example.com/x.zip", "main.tf line 2", "does not download modules by \"s3\""),
+        ("svn::https://example.com/x", "main.tf line 2", "does not download modules by \"svn\""),
         ("nonsense", "main.tf line 2", "is neither a path"),
         ("git::ext::sh -c id", "main.tf line 2", "is neither a path"),
         ("REPOSITORY//../other", "main.tf line 2", "must be a directory in the package"),

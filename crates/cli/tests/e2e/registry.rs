@@ -1,6 +1,7 @@
 //! Installation from registries that speak the real protocols over TLS, compared with the real `tofu` where it is
 //! available.
 
+mod buckets;
 mod faults;
 mod git;
 mod modules;

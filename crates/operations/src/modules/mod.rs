@@ -200,7 +200,7 @@ fn manifest(paths: &[ModulePath<'_>], before: &InstalledModules<'_>) -> ModuleMa
 /// Returns true if a module is of a kind that only other tools install.
 fn is_installed_by_others(record: &ModuleRecord) -> bool {
     let source = ModuleSource::parse(&record.source);
-    source.is_ok_and(|it| !matches!(it.package.getter, Getter::Git | Getter::File))
+    source.is_ok_and(|it| matches!(it.package.getter, Getter::Registry | Getter::Other(_)))
 }
 
 /// A source in the normalized form of the manifest. Other tools compare it with the source in the configuration.
@@ -220,7 +220,7 @@ fn as_others_write(source: &str) -> String {
 
 /// A source that can be written to a file: unchanged, or with passwords and keys removed if it has any.
 pub fn without_password(source: &str) -> String {
-    let secrets = ["@", "sshkey="];
+    let secrets = ["@", "sshkey=", "aws_access_key", "aws_access_token"];
     match ModuleSource::parse(source) {
         Ok(normal) if secrets.iter().any(|it| source.contains(it)) => normal.to_string(),
         _ => source.to_owned(),

@@ -9,33 +9,13 @@ use http_client::{Credentials, Request, Url};
 
 use super::archive::{Archive, MAX_BYTES};
 use super::contents::LEFT_OUT;
+use super::error::FetchError;
 use super::git::Git;
-use super::oci;
-use super::page;
 use super::registry::{ArchiveAt, ModuleRegistry, RegistryLocation};
+use super::{buckets, gcs, oci, page, s3};
 use crate::blocking::blocking;
 use crate::hash::sha256_of;
 use crate::network::Network;
-
-/// An error that prevented fetching a package. The texts are sentence fragments.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// The output of git.
-    #[error("{0}")]
-    Git(String),
-    /// The source was refused, with the reason.
-    #[error("{0}")]
-    Refused(String),
-    /// This version does not support the getter.
-    #[error("{0}")]
-    Unsupported(String),
-    /// The download failed.
-    #[error(transparent)]
-    Http(#[from] http_client::Error),
-    /// Reading or writing failed.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-}
 
 /// The places from which packages come, and the tools that fetch them.
 #[derive(Clone, Copy)]
@@ -49,19 +29,29 @@ pub(super) struct Tools<'a> {
 /// Returns an error if the getter of a package is not supported.
 pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     let what = match &package.getter {
-        Getter::Git | Getter::File | Getter::Registry => return Ok(()),
-        // An archive of an unknown kind is an error here; other addresses are those of pages.
-        Getter::Http => {
-            return Archive::of(&file_name(package)).map(drop).map_err(FetchError::Refused);
+        Getter::Git | Getter::File | Getter::Oci | Getter::Registry => return Ok(()),
+        // An archive of an unknown kind is an error here; other addresses are those of pages and directories.
+        Getter::Gcs | Getter::Http | Getter::S3 => {
+            return archive_of(package).map(drop);
         }
-        Getter::Other(getter) if getter == OCI => return Ok(()),
-        Getter::Other(getter) => format!("by {getter:?}"),
+        Getter::Mercurial => "by \"hg\"".to_owned(),
+        Getter::Other(getter) => match OTHER_FORMS.iter().find(|it| it.0 == getter) {
+            Some((_, form)) => {
+                let why = format!("it is no address of a module package; write \"{form}\"");
+                return Err(FetchError::Refused(why));
+            }
+            None => format!("by {getter:?}"),
+        },
     };
     Err(FetchError::Unsupported(what))
 }
 
-/// The getter of packages in OCI repositories.
-const OCI: &str = "oci";
+/// The schemes of other tools for buckets, and the addresses of modules in these.
+const OTHER_FORMS: [(&str, &str); 3] = [
+    ("gcs", gcs::EXAMPLE),
+    ("gs", gcs::EXAMPLE),
+    ("s3", "s3::https://s3.REGION.amazonaws.com/BUCKET/KEY"),
+];
 
 /// A fetched package.
 pub(super) struct Fetched {
@@ -134,7 +124,7 @@ async fn next_location(
         }
         Getter::Http if archive_of(package)?.is_some() => archive_at(package)?,
         Getter::Http => page::location(package, tools.network).await?,
-        Getter::Other(getter) if getter == OCI => oci::location(package, tools.network).await?,
+        Getter::Oci => oci::location(package, tools.network).await?,
         _ => return Ok(None),
     };
     Ok(Some(next))
@@ -217,6 +207,9 @@ async fn fetch_from(
             let checkout = tools.git.checkout(&package.location, reference, revision, target);
             checkout.await.map(Some).map_err(|error| without_secrets(error, package))
         }
+        Getter::Gcs | Getter::S3 => {
+            buckets::fetch(package, tools.network, target).await.map(|()| None)
+        }
         _ => {
             let (package, data_dir) = (package.clone(), tools.data_dir.to_owned());
             let target = target.to_owned();
@@ -232,7 +225,8 @@ fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
         Getter::Git => !["ref", "depth", "sshkey"].contains(&name),
         Getter::Http => ["checksum", "filename"].contains(&name),
         Getter::Registry => name != "version",
-        Getter::Other(_) => !["tag", "digest"].contains(&name),
+        Getter::Oci => !["tag", "digest"].contains(&name),
+        Getter::S3 => !s3::PARAMETERS.contains(&name),
         _ => name != "archive",
     };
     if let Some(name) = package.query.keys().find(|name| is_unknown(name)) {
@@ -261,29 +255,36 @@ async fn from_web(
     let file = blocking(move || tempfile::tempfile_in(parent)).await?;
     let mut file = tokio::fs::File::from_std(file);
     network.client.download(&request, &mut file, &mut |_| {}).await?;
-    let (mut file, target) = (file.into_std().await, target.to_owned());
-    let unpacked = blocking(move || {
-        if let Some(digest) = digest {
-            file.rewind()?;
-            let found = sha256_of(&file)?;
-            if found != digest {
-                let why = format!("its content has the digest sha256:{found}, not sha256:{digest}");
-                return Err(FetchError::Refused(why));
-            }
-        }
+    let (file, target) = (file.into_std().await, target.to_owned());
+    blocking(move || unpack(file, digest.as_deref(), named, &target)).await
+}
+
+/// Unpacks a downloaded archive, which must have the digest. Its first bytes tell its kind if no name does.
+pub(super) fn unpack(
+    mut file: File,
+    digest: Option<&str>,
+    named: Option<Archive>,
+    target: &Path,
+) -> Result<(), FetchError> {
+    if let Some(digest) = digest {
         file.rewind()?;
-        let kind = match named {
-            Some(kind) => kind,
-            None => Archive::by_content(&mut file)?
-                .ok_or_else(|| FetchError::Refused(NO_ARCHIVE.to_owned()))?,
-        };
-        Ok::<_, FetchError>(kind.unpack(file, &target)?)
-    });
-    unpacked.await
+        let found = sha256_of(&file)?;
+        if found != digest {
+            let why = format!("its content has the digest sha256:{found}, not sha256:{digest}");
+            return Err(FetchError::Refused(why));
+        }
+    }
+    file.rewind()?;
+    let kind = match named {
+        Some(kind) => kind,
+        None => Archive::by_content(&mut file)?
+            .ok_or_else(|| FetchError::Refused(NO_ARCHIVE.to_owned()))?,
+    };
+    Ok(kind.unpack(file, target)?)
 }
 
 /// The kind of an archive by its name. `None` if the name does not tell it.
-fn archive_of(package: &ModulePackage) -> Result<Option<Archive>, FetchError> {
+pub(super) fn archive_of(package: &ModulePackage) -> Result<Option<Archive>, FetchError> {
     Archive::of(&file_name(package)).map_err(FetchError::Refused)
 }
 
@@ -293,6 +294,10 @@ const NO_ARCHIVE: &str = "it is a file, but neither a .zip nor a .tar.gz";
 fn file_name(package: &ModulePackage) -> String {
     match package.query.get("archive") {
         Some(kind) => format!("package.{kind}"),
+        // The number of a version may follow the name of an object of Google.
+        None if package.getter == Getter::Gcs => {
+            package.location.split('#').next().unwrap_or_default().to_owned()
+        }
         None => package.location.clone(),
     }
 }

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::contents::LEFT_OUT;
-use super::fetch::FetchError;
+use super::error::FetchError;
 use crate::blocking::blocking;
 
 /// The settings for running `git`.

@@ -11,7 +11,8 @@ use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
 
 use super::contents::Contents;
-use super::fetch::{self, FetchError, Fetched, Tools, check_getter};
+use super::error::FetchError;
+use super::fetch::{self, Fetched, Tools, check_getter};
 use super::git::Git;
 use super::registry::{ModuleRegistry, newest};
 use crate::blocking::{AT_ONCE, blocking};
@@ -275,11 +276,12 @@ impl<'a> ModuleInstaller<'a> {
         errors
     }
 
-    /// Refuses archives of web servers whose addresses differ only in parameters that are not part of a lock: one
-    /// lock cannot stand for both.
+    /// Refuses packages of web servers and buckets whose addresses differ only in parameters that are not part of a
+    /// lock: one lock cannot stand for both.
     fn refuse_clashes(&mut self, wanted: &[WantedModule]) -> BTreeMap<String, ModuleInstallError> {
         let mut errors = BTreeMap::new();
-        for it in wanted.iter().filter(|it| it.package.getter == Getter::Http) {
+        let may_clash = |it: &&WantedModule| matches!(it.package.getter, Getter::Http | Getter::S3);
+        for it in wanted.iter().filter(may_clash) {
             let address = it.package.to_string();
             let known = self.packages.entry(address.clone()).or_insert_with(|| it.package.clone());
             if *known != it.package {

@@ -10,21 +10,26 @@
 //! **Invariant:** no entry of a package leads out of it, and no code of a package is run.
 
 mod archive;
+mod bucket_place;
+mod buckets;
 mod contents;
+mod error;
 mod fetch;
+mod gcs;
 mod git;
 mod install;
 mod manifest;
 mod oci;
 mod page;
 mod registry;
+mod s3;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 pub(crate) use archive::Archive;
 pub use contents::{Contents, Snapshot};
-pub use fetch::FetchError;
+pub use error::FetchError;
 pub(crate) use fetch::is_directory_name;
 pub use git::Git;
 pub(crate) use install::is_name;

@@ -2,7 +2,7 @@
 
 use addr::ModulePackage;
 
-use super::fetch::FetchError;
+use super::error::FetchError;
 use super::registry::{ArchiveAt, RegistryLocation};
 use crate::network::Network;
 use crate::oci::{Descriptor, OciManifest, Repository, is_tag, sha256_digits};

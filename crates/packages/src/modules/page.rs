@@ -3,7 +3,7 @@
 use addr::ModulePackage;
 use http_client::{Credentials, ErrorKind, Request, Url};
 
-use super::fetch::FetchError;
+use super::error::FetchError;
 use super::registry::{LOCATION_HEADER, RegistryLocation, indirect};
 use crate::network::Network;
 

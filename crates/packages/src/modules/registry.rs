@@ -7,7 +7,8 @@ use http_client::header::HeaderName;
 use http_client::{Credentials, Request, StatusCode, Url};
 use serde::Deserialize;
 
-use super::fetch::FetchError;
+use super::error::FetchError;
+use super::s3;
 use crate::hosts::HostName;
 use crate::json_answer::{MAX_DOCUMENT, json, or_default};
 use crate::network::Network;
@@ -170,7 +171,11 @@ pub(super) fn indirect(location: &str, document: &Url) -> Result<RegistryLocatio
     let is_file = package.location.starts_with("file:");
     match package.getter {
         Getter::File | Getter::Registry => Err(format!("it refers to {package}")),
-        Getter::Git if is_file => Err(format!("it refers to {package}")),
+        Getter::Git | Getter::Mercurial if is_file => Err(format!("it refers to {package}")),
+        // Nor may it choose the server to which a token of the user's AWS account goes.
+        Getter::S3 if !s3::is_at_aws(&package) => Err(format!(
+            "it refers to {package}, and only a configuration may name another server of S3 than that of AWS"
+        )),
         _ => Ok(RegistryLocation { package, subdirectory, archive: None }),
     }
 }

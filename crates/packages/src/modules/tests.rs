@@ -1,6 +1,7 @@
 //! Tests of packages from repositories, directories and archives, without a network.
 
 mod archives;
+mod buckets;
 mod registry;
 mod web;
 
@@ -160,6 +161,11 @@ impl Bench {
 
 /// The access to hosts, where the registry `registry.test` is at this URL.
 fn network_with(registry: &str) -> Network {
+    network_in(registry, &|_| None)
+}
+
+/// As [`network_with`], with these environment variables.
+fn network_in(registry: &str, variable: &dyn Fn(&str) -> Option<String>) -> Network {
     let user_agent = header::HeaderValue::from_static("Test/1");
     let mut config = ClientConfig::from_environment(user_agent, &|_| None);
     config.trust = Trust::default();
@@ -168,12 +174,8 @@ fn network_with(registry: &str) -> Network {
         format!("host \"registry.test\" {{ services = {{ \"modules.v1\" = \"{registry}\" }} }}");
     let (config, problems) = CliConfig::parse(&text, "rc", &|_| None);
     assert!(problems.is_empty(), "{problems:?}");
-    let environment = ConfigEnvironment {
-        config_file: None,
-        home: None,
-        xdg_config_home: None,
-        variable: &|_| None,
-    };
+    let environment =
+        ConfigEnvironment { config_file: None, home: None, xdg_config_home: None, variable };
     Network::new(client, &config, &environment, HostCredentials::default(), Vec::new())
 }
 

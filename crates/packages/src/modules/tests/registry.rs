@@ -138,7 +138,8 @@ fn wrong_answers_of_a_registry_are_refused() {
         (named("URL/files/net.zip//${x}"), "has no usable name"),
         (named("URL/files/text?archive=zip"), "invalid Zip archive"),
         (named("URL/files/text"), "the page there names no package"),
-        (named("s3::https://s3.example/b/k.zip"), "by \"s3\""),
+        (named("s3::https://s3.example/b/k.zip"), "only a configuration may name another server"),
+        (named("svn::https://svn.example/b"), "by \"svn\""),
         (
             ok(b"{\"location\": \"/files/text\", \"use_registry_credentials\": true}"),
             "neither a .zip nor",
