@@ -5,9 +5,9 @@ use std::io;
 /// An error that prevented fetching a package. The texts are sentence fragments.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The output of git.
+    /// The output of git or hg.
     #[error("{0}")]
-    Git(String),
+    Program(String),
     /// The source was refused, with the reason.
     #[error("{0}")]
     Refused(String),

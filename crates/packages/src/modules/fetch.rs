@@ -11,6 +11,7 @@ use super::archive::{Archive, MAX_BYTES};
 use super::contents::LEFT_OUT;
 use super::error::FetchError;
 use super::git::Git;
+use super::mercurial::Mercurial;
 use super::registry::{ArchiveAt, ModuleRegistry, RegistryLocation};
 use super::{buckets, gcs, oci, page, s3};
 use crate::blocking::blocking;
@@ -29,12 +30,13 @@ pub(super) struct Tools<'a> {
 /// Returns an error if the getter of a package is not supported.
 pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     let what = match &package.getter {
-        Getter::Git | Getter::File | Getter::Oci | Getter::Registry => return Ok(()),
+        Getter::Git | Getter::File | Getter::Mercurial | Getter::Oci | Getter::Registry => {
+            return Ok(());
+        }
         // An archive of an unknown kind is an error here; other addresses are those of pages and directories.
         Getter::Gcs | Getter::Http | Getter::S3 => {
             return archive_of(package).map(drop);
         }
-        Getter::Mercurial => "by \"hg\"".to_owned(),
         Getter::Other(getter) => match OTHER_FORMS.iter().find(|it| it.0 == getter) {
             Some((_, form)) => {
                 let why = format!("it is no address of a module package; write \"{form}\"");
@@ -207,6 +209,12 @@ async fn fetch_from(
             let checkout = tools.git.checkout(&package.location, reference, revision, target);
             checkout.await.map(Some).map_err(|error| without_secrets(error, package))
         }
+        Getter::Mercurial => {
+            let rev = package.query.get("rev").map(String::as_str).filter(|it| !it.is_empty());
+            let mercurial = Mercurial { withheld: &tools.git.withheld };
+            let checkout = mercurial.checkout(&package.location, rev, revision, target);
+            checkout.await.map(Some).map_err(|error| without_secrets(error, package))
+        }
         Getter::Gcs | Getter::S3 => {
             buckets::fetch(package, tools.network, target).await.map(|()| None)
         }
@@ -227,6 +235,7 @@ fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
         Getter::Registry => name != "version",
         Getter::Oci => !["tag", "digest"].contains(&name),
         Getter::S3 => !s3::PARAMETERS.contains(&name),
+        Getter::Mercurial => name != "rev",
         _ => name != "archive",
     };
     if let Some(name) = package.query.keys().find(|name| is_unknown(name)) {
@@ -302,17 +311,17 @@ fn file_name(package: &ModulePackage) -> String {
     }
 }
 
-/// Removes secrets of the source address from an error, because git quotes its arguments.
+/// Removes secrets of the source address from an error, because git and hg quote their arguments.
 fn without_secrets(error: FetchError, package: &ModulePackage) -> FetchError {
     match error {
-        FetchError::Git(mut words) => {
+        FetchError::Program(mut words) => {
             let shown = package.place();
-            let shown = shown.strip_prefix("git::").unwrap_or(&shown);
+            let shown = shown.split_once("::").map_or(&*shown, |(_, location)| location);
             words = words.replace(&package.location, shown);
             if let Some(user) = package.user() {
                 words = words.replace(&format!("{user}@"), "");
             }
-            FetchError::Git(words)
+            FetchError::Program(words)
         }
         other => other,
     }

@@ -71,7 +71,7 @@ impl Git {
         let whole = ["fetch", "--quiet", "--no-tags", "--", url, wanted];
         let fetched = match self.run(target, &shallow).await {
             // A server of plain files does not support shallow fetches.
-            Err(FetchError::Git(words)) if words.contains("shallow capabilities") => {
+            Err(FetchError::Program(words)) if words.contains("shallow capabilities") => {
                 self.run(target, &whole).await
             }
             fetched => fetched,
@@ -132,18 +132,18 @@ impl Git {
         })?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(FetchError::Git(words(&output.stderr))),
+            false => Err(FetchError::Program(last_words("git", &output.stderr))),
         }
     }
 }
 
-/// The last lines of git's error output.
-fn words(stderr: &[u8]) -> String {
+/// The last lines of the error output of a program, without passwords in URLs.
+pub(super) fn last_words(program: &str, stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines = text.lines().map(str::trim_end).filter(|it| !it.is_empty());
     let last: Vec<&str> = lines.rev().take(8).collect();
     match last.is_empty() {
-        true => "git failed without a word".to_owned(),
+        true => format!("{program} failed without a word"),
         false => without_users(&last.into_iter().rev().collect::<Vec<_>>().join("\n")),
     }
 }
@@ -175,7 +175,7 @@ fn is_revision(text: &str) -> bool {
 
 /// Removes the repository and those of its submodules from the fetched files, because they are not part of the
 /// package.
-fn remove_repositories(target: &Path) -> Result<(), FetchError> {
+pub(super) fn remove_repositories(target: &Path) -> Result<(), FetchError> {
     let mut pending = vec![target.to_owned()];
     while let Some(directory) = pending.pop() {
         for entry in std::fs::read_dir(&directory)?.flatten() {

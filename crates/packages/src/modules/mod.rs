@@ -19,6 +19,7 @@ mod gcs;
 mod git;
 mod install;
 mod manifest;
+mod mercurial;
 mod oci;
 mod page;
 mod registry;

@@ -2,6 +2,7 @@
 
 mod archives;
 mod buckets;
+mod mercurial;
 mod registry;
 mod web;
 
