@@ -12,7 +12,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::{
     ServerConfig,
     crypto::ring,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -103,7 +103,14 @@ fn with_port(answer: Vec<u8>, port: u16) -> Vec<u8> {
     }
 }
 
-fn acceptor(bench: &Bench) -> TlsAcceptor {
+/// A certificate for `localhost` with its key, both in PEM.
+pub(crate) struct ServerIdentity {
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+}
+
+/// Makes a certificate for `localhost`. Writes the certificate of its authority to `ca.pem`.
+pub(crate) fn server_identity(bench: &Bench) -> ServerIdentity {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_key = KeyPair::generate().expect("a key");
@@ -113,10 +120,17 @@ fn acceptor(bench: &Bench) -> TlsAcceptor {
     let issuer = Issuer::new(authority, authority_key);
     let server = CertificateParams::new(["localhost".to_owned()]).expect("a name");
     let server = server.signed_by(&key, &issuer).expect("a certificate");
+    ServerIdentity { certificate: server.pem(), key: key.serialize_pem() }
+}
+
+fn acceptor(bench: &Bench) -> TlsAcceptor {
+    let identity = server_identity(bench);
+    let certificate = CertificateDer::from_pem_slice(identity.certificate.as_bytes());
+    let key = PrivateKeyDer::from_pem_slice(identity.key.as_bytes()).expect("a key");
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = config.with_safe_default_protocol_versions().expect("versions");
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let config = config.with_no_client_auth().with_single_cert(vec![server.der().clone()], key);
+    let config = config.with_no_client_auth();
+    let config = config.with_single_cert(vec![certificate.expect("a certificate")], key);
     TlsAcceptor::from(Arc::new(config.expect("a server")))
 }
 

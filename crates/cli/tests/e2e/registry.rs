@@ -2,9 +2,11 @@
 //! available.
 
 mod buckets;
+mod distribution;
 mod faults;
 mod git;
 mod modules;
 mod oci;
 mod providers;
 mod server;
+mod ssh;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Creates a bare repository with a tagged module. Returns the directory above it.
-fn repositories(bench: &Bench) -> PathBuf {
+pub(super) fn repositories(bench: &Bench) -> PathBuf {
     let work = bench.path("../source");
     std::fs::create_dir_all(work.join("vpc")).expect("can be made");
     let module = "output \"where\" {\n  value = path.module\n}\n";
@@ -30,6 +30,20 @@ fn repositories(bench: &Bench) -> PathBuf {
     std::fs::create_dir_all(&root).expect("can be made");
     git(&["clone", "--quiet", "--bare", ".", root.join("net.git").to_str().expect("text")]);
     root
+}
+
+/// Replaces the text of the module, and moves the tag.
+pub(super) fn commit(bench: &Bench, root: &Path, text: &str) {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=n", "-c", "user.email=n@example.com"]).args(arguments);
+        assert!(command.current_dir(bench.path("../source")).status().expect("git runs").success());
+    };
+    std::fs::write(bench.path("../source/vpc/main.tf"), text).expect("can be written");
+    git(&["commit", "--quiet", "-am", "n"]);
+    git(&["tag", "--force", "v1.0.0"]);
+    let bare = root.join("net.git");
+    git(&["push", "--quiet", "--force", bare.to_str().expect("text"), "main", "v1.0.0"]);
 }
 
 /// Answers a request as a web server that runs `git http-backend` does.
@@ -108,16 +122,7 @@ fn repository_over_https_is_fetched_at_the_revision_that_the_lock_file_has() {
     let lock = String::from_utf8(bench.read(".terraform.lock.hcl")).expect("is text");
     assert!(lock.contains("subdirectory = \"vpc\"\n  revision     = \""), "{lock}");
     // The tag moves, and a new machine still gets the locked revision.
-    let moved = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.args(["-c", "user.name=n", "-c", "user.email=n@example.com"]).args(arguments);
-        assert!(command.current_dir(bench.path("../source")).status().expect("git runs").success());
-    };
-    std::fs::write(bench.path("../source/vpc/main.tf"), "# another\n").expect("can be written");
-    moved(&["commit", "--quiet", "-am", "n"]);
-    moved(&["tag", "--force", "v1.0.0"]);
-    let bare = root.join("net.git");
-    moved(&["push", "--quiet", "--force", bare.to_str().expect("text"), "main", "v1.0.0"]);
+    commit(&bench, &root, "# another\n");
     std::fs::remove_dir_all(bench.path(".terraform")).expect("was there");
     run(&["init"]).succeeds();
     run(&["plan"]).succeeds().shows(&[".terraform/modules/net/vpc"]);

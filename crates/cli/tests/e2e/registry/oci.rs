@@ -14,9 +14,9 @@ use crate::{
 
 /// The content of a registry: manifests by repository and reference, blobs by repository and digest.
 #[derive(Clone, Default)]
-struct Content {
-    manifests: BTreeMap<String, Vec<u8>>,
-    blobs: BTreeMap<String, Vec<u8>>,
+pub(super) struct Content {
+    pub(super) manifests: BTreeMap<String, Vec<u8>>,
+    pub(super) blobs: BTreeMap<String, Vec<u8>>,
     tags: BTreeMap<String, Vec<String>>,
 }
 
@@ -48,13 +48,19 @@ impl Content {
         json!({"mediaType": "archive/zip", "digest": digest, "size": size})
     }
 
-    fn provider(&mut self, repository: &str, version: &'static str) {
+    /// Adds the empty configuration that the manifest of an artifact refers to. Returns its descriptor.
+    fn configuration(&mut self, repository: &str) -> Value {
+        let mut descriptor = self.blob(repository, b"{}".to_vec());
+        descriptor["mediaType"] = "application/vnd.oci.empty.v1+json".into();
+        descriptor
+    }
+
+    pub(super) fn provider(&mut self, repository: &str, version: &'static str) {
         let targets = PLATFORMS.map(|platform| {
             let layer = self.blob(repository, package(version, platform));
             let image = json!({
                 "schemaVersion": 2, "mediaType": IMAGE, "artifactType": "application/vnd.opentofu.provider-target",
-                "config": {"mediaType": "application/vnd.oci.empty.v1+json", "digest": "sha256:x", "size": 2},
-                "layers": [layer],
+                "config": self.configuration(repository), "layers": [layer],
             });
             let mut descriptor = self.manifest(repository, "", &image);
             let (os, arch) = platform.split_once('_').expect("a platform");
@@ -68,12 +74,11 @@ impl Content {
         self.manifest(repository, version, &index);
     }
 
-    fn module(&mut self, repository: &str, tag: &str, text: &str) {
+    pub(super) fn module(&mut self, repository: &str, tag: &str, text: &str) {
         let layer = self.blob(repository, packed("vpc/main.tf", text));
         let image = json!({
             "schemaVersion": 2, "mediaType": IMAGE, "artifactType": "application/vnd.opentofu.modulepkg",
-            "config": {"mediaType": "application/vnd.oci.empty.v1+json", "digest": "sha256:x", "size": 2},
-            "layers": [layer],
+            "config": self.configuration(repository), "layers": [layer],
         });
         self.manifest(repository, tag, &image);
     }
@@ -122,7 +127,7 @@ impl Content {
     }
 }
 
-fn run(program: &Program, bench: &Bench, arguments: &[&str]) -> Run {
+pub(super) fn run(program: &Program, bench: &Bench, arguments: &[&str]) -> Run {
     let run = trusting(bench, program.run(bench, ".", arguments.iter().copied()));
     run.env("TF_CLI_CONFIG_FILE", bench.root().join("rc"))
 }
@@ -136,7 +141,7 @@ fn bench(content: Content) -> (Bench, Server) {
 }
 
 /// Writes a CLI configuration with a mirror in a registry, and with credentials for it.
-fn configure(bench: &Bench, port: u16) {
+pub(super) fn configure(bench: &Bench, port: u16) {
     let host = format!("localhost:{port}");
     bench.write(
         "../rc",
@@ -148,9 +153,9 @@ fn configure(bench: &Bench, port: u16) {
     );
 }
 
-const THING: &str = "mirror/example.com/tests/thing";
+pub(super) const THING: &str = "mirror/example.com/tests/thing";
 
-fn require(bench: &Bench) {
+pub(super) fn require(bench: &Bench) {
     bench.write(
         "main.tf",
         "terraform {\n  required_providers {\n    thing = {\n      source = \"example.com/tests/thing\"\n      \
@@ -210,7 +215,8 @@ fn missing_and_changed_content_of_a_repository_is_an_error() {
     content.provider(THING, "1.2.0");
     content.module("modules/net", "1.0.0", "");
     content.provider("modules/odd", "1.2.0");
-    let changed = content.blobs.keys().find(|it| it.starts_with("modules/net/")).cloned();
+    let is_archive = |it: &(&String, &Vec<u8>)| it.0.starts_with("modules/net/") && it.1.len() > 2;
+    let changed = content.blobs.iter().find(is_archive).map(|(digest, _)| digest.clone());
     let changed = changed.expect("a blob");
     let mut wrong = content.clone();
     wrong.blobs.insert(changed, packed("main.tf", "another"));
