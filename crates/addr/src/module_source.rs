@@ -390,9 +390,13 @@ fn s3_url(location: &str) -> Option<String> {
     if path.is_empty() || labels.iter().any(|it| it.is_empty()) {
         return None;
     }
+    let is_service = |label: &str| label == "s3" || label.starts_with("s3-");
     match labels.as_slice() {
-        [_] | ["s3", _] => Some(format!("https://{host}/{path}")),
-        [bucket, region] => Some(format!("https://{region}.amazonaws.com/{bucket}/{path}")),
+        [service] if is_service(service) => Some(format!("https://{host}/{path}")),
+        ["s3", _] => Some(format!("https://{host}/{path}")),
+        [bucket, service] if is_service(service) => {
+            Some(format!("https://{service}.amazonaws.com/{bucket}/{path}"))
+        }
         [bucket, "s3", region] => {
             Some(format!("https://s3.{region}.amazonaws.com/{bucket}/{path}"))
         }

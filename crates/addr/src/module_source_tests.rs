@@ -37,6 +37,7 @@ fn module_sources_are_normalized_as_by_terraform_init() {
             "b.s3.eu-west-1.amazonaws.com/k.zip?region=x&aws_profile=p",
             "s3.eu-west-1.amazonaws.com/b/k",
             "s3::b.s3.eu-west-1.amazonaws.com/k.zip",
+            "registry.us-east-1.amazonaws.com/a/b/c",
             "s3::http://127.0.0.1:9000/b/k.zip?region=r&aws_access_key_id=SECRET&aws_access_key_secret=SECRET",
             "www.googleapis.com/storage/v1/b/k/l.zip//sub",
             "gcs::https://www.googleapis.com/storage/v1/b/k",
@@ -86,6 +87,8 @@ fn module_sources_are_normalized_as_by_terraform_init() {
               s3::https://s3.eu-west-1.amazonaws.com/b/k
             s3::b.s3.eu-west-1.amazonaws.com/k.zip
               s3::https://s3.eu-west-1.amazonaws.com/b/k.zip
+            registry.us-east-1.amazonaws.com/a/b/c
+              registry.us-east-1.amazonaws.com/a/b/c
             s3::http://127.0.0.1:9000/b/k.zip?region=r&aws_access_key_id=SECRET&aws_access_key_secret=SECRET
               s3::http://127.0.0.1:9000/b/k.zip?region=r
             www.googleapis.com/storage/v1/b/k/l.zip//sub

@@ -14,6 +14,9 @@ const MOST_OBJECTS: usize = 200_000;
 /// The most pages of a list: a page may be nearly empty.
 const MOST_PAGES: usize = 2_000;
 
+/// The longest name of an object, in bytes, which both services have as their limit.
+const MAX_NAME: usize = 1 << 10;
+
 /// The largest accepted page of a list, in bytes.
 const MAX_PAGE: u64 = 16 << 20;
 
@@ -59,10 +62,7 @@ impl Bucket<'_> {
         let mut next = None;
         for _ in 0..MOST_PAGES {
             let page = self.page(prefix, next.as_deref()).await?;
-            if let Some(other) = page.objects.iter().find(|it| !it.name.starts_with(prefix)) {
-                let why = format!("its list has {:?}, which was not asked for", other.name);
-                return Err(StorageError::Refused(why));
-            }
+            page.objects.iter().try_for_each(|it| check_name(&it.name, prefix))?;
             objects.extend(page.objects);
             if objects.len() > MOST_OBJECTS {
                 break;
@@ -75,7 +75,8 @@ impl Bucket<'_> {
                 Some(_) => {}
             }
         }
-        Err(StorageError::Refused(format!("it lists more than {MOST_OBJECTS} objects")))
+        let why = format!("its list does not end, or has more than {MOST_OBJECTS} objects");
+        Err(StorageError::Refused(why))
     }
 
     async fn page(&self, prefix: &str, token: Option<&str>) -> Result<Page, StorageError> {
@@ -112,5 +113,18 @@ impl Bucket<'_> {
             Service::Google(bucket) => bucket.advice(&cause),
         };
         StorageError::Http { cause, advice }
+    }
+}
+
+fn check_name(name: &str, prefix: &str) -> Result<(), StorageError> {
+    if name.len() > MAX_NAME {
+        let why = format!("its list has a name with more than {MAX_NAME} bytes");
+        return Err(StorageError::Refused(why));
+    }
+    match name.starts_with(prefix) {
+        true => Ok(()),
+        false => {
+            Err(StorageError::Refused(format!("its list has {name:?}, which was not asked for")))
+        }
     }
 }

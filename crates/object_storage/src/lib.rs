@@ -28,6 +28,7 @@ mod credentials;
 mod environment;
 mod error;
 mod file;
+pub mod fuzz;
 mod google;
 mod list;
 mod s3;

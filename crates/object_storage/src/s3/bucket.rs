@@ -4,11 +4,10 @@ use std::time::SystemTime;
 
 use http_client::{Error, ErrorKind, Request, StatusCode, Url};
 
-use super::profile::{Profile, USUAL_REGION};
+use super::profile::{self, USUAL_REGION};
 use super::signature::Scope;
 use crate::address::{base, encoded, encoded_path, is_bucket, is_denied, url};
 use crate::credentials::{AwsKeys, FoundKeys};
-use crate::environment::StorageEnvironment;
 use crate::error::StorageError;
 use crate::storage::ObjectStorage;
 
@@ -39,6 +38,9 @@ pub struct S3Address {
     pub keys: Option<AwsKeys>,
 }
 
+/// The variables with an endpoint in place of that of AWS.
+const ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"];
+
 /// A bucket with the keys for it.
 pub(crate) struct S3Bucket {
     /// The URL of the bucket, without a slash at its end.
@@ -60,21 +62,17 @@ impl S3Bucket {
         }
         let profile = storage.profile(address.profile.as_deref()).await?;
         let region = match (region, &address.profile) {
-            (Some(region), _) => region.clone(),
-            (None, Some(_)) => storage.usual_region(profile.as_ref()),
+            (Some(named), _) => profile::region(named)?,
+            (None, Some(_)) => storage.usual_region(profile.as_ref())?,
             (None, None) => USUAL_REGION.to_owned(),
         };
-        if !is_region(&region) {
-            return Err(StorageError::Refused(format!(
-                "{region:?} cannot be the name of a region"
-            )));
-        }
         let server = match endpoint {
             S3Endpoint::Server(url) => url.clone(),
-            S3Endpoint::Aws { domain } => match configured(&storage.environment, profile.as_ref())?
-            {
+            S3Endpoint::Aws { domain } => match storage.endpoint(&ENDPOINTS, profile.as_ref())? {
                 Some(url) => url,
-                None => parse(&format!("https://s3.{region}.{domain}"))?,
+                None => Url::parse(&format!("https://s3.{region}.{domain}")).map_err(|error| {
+                    StorageError::Refused(format!("the region {region:?} cannot be used: {error}"))
+                })?,
             },
         };
         let base = format!("{}/{bucket}", base(&server));
@@ -139,30 +137,4 @@ impl S3Bucket {
             }
         }
     }
-}
-
-/// The endpoint that replaces that of AWS.
-fn configured(
-    environment: &StorageEnvironment,
-    profile: Option<&Profile>,
-) -> Result<Option<Url>, StorageError> {
-    let ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS");
-    if ignored.is_some_and(|it| it.eq_ignore_ascii_case("true")) {
-        return Ok(None);
-    }
-    let named = environment.first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]);
-    let named = named.or_else(|| profile?.get("endpoint_url"));
-    named.map(parse).transpose()
-}
-
-fn parse(endpoint: &str) -> Result<Url, StorageError> {
-    Url::parse(endpoint).map_err(|error| {
-        StorageError::Refused(format!("the endpoint of S3 cannot be used: {error}"))
-    })
-}
-
-/// Returns true if a text can be the name of a region, which becomes a part of a host.
-fn is_region(text: &str) -> bool {
-    let is_plain = |it: u8| it.is_ascii_alphanumeric() || it == b'-';
-    (1..=63).contains(&text.len()) && text.bytes().all(is_plain)
 }

@@ -10,3 +10,4 @@ mod signature;
 pub(crate) use bucket::S3Bucket;
 pub use bucket::{S3Address, S3Endpoint};
 pub(crate) use list::page;
+pub(crate) use profile::sections;

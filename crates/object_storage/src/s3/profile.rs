@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use http_client::Url;
+
 use crate::credentials::AwsKeys;
 use crate::error::StorageError;
 use crate::file::read;
@@ -104,10 +106,46 @@ impl ObjectStorage {
     }
 
     /// The region that the environment or a profile names, or else the usual one.
-    pub(super) fn usual_region(&self, profile: Option<&Profile>) -> String {
+    ///
+    /// # Errors
+    /// Returns a [`StorageError`] for a text that is no region.
+    pub(super) fn usual_region(&self, profile: Option<&Profile>) -> Result<String, StorageError> {
         let named = self.environment.first(&["AWS_REGION", "AWS_DEFAULT_REGION"]);
         let named = named.or_else(|| profile?.get("region"));
-        named.unwrap_or(USUAL_REGION).to_owned()
+        region(named.unwrap_or(USUAL_REGION))
+    }
+
+    /// The endpoint that the environment or a profile names in place of that of AWS. `variables` are those of one
+    /// service. `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns a [`StorageError`] for a text that is no URL.
+    pub(super) fn endpoint(
+        &self,
+        variables: &[&str],
+        profile: Option<&Profile>,
+    ) -> Result<Option<Url>, StorageError> {
+        let ignored = self.environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS");
+        if ignored.is_some_and(|it| it.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let named = self.environment.first(variables);
+        let named = named.or_else(|| profile?.get("endpoint_url"));
+        let parsed = named.map(Url::parse).transpose();
+        parsed.map_err(|error| {
+            StorageError::Refused(format!(
+                "the endpoint in place of that of AWS cannot be used: {error}"
+            ))
+        })
+    }
+}
+
+/// Checks the name of a region, which becomes a part of a host.
+pub(super) fn region(text: &str) -> Result<String, StorageError> {
+    let is_plain = |it: u8| it.is_ascii_alphanumeric() || it == b'-';
+    match (1..=63).contains(&text.len()) && text.bytes().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err(StorageError::Refused(format!("{text:?} cannot be the name of a region"))),
     }
 }
 
@@ -117,7 +155,7 @@ fn shown(files: &[Option<PathBuf>]) -> String {
 }
 
 /// Parses the text of a file. Indented lines belong to the setting above, which is then no plain one.
-fn sections(text: &str) -> Sections {
+pub(crate) fn sections(text: &str) -> Sections {
     let mut sections = Sections::new();
     let mut current = None;
     for line in text.lines() {

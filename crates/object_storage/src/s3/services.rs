@@ -1,7 +1,7 @@
 //! Keys from services: of the container, of the instance, and of AWS for the identity of a workload.
 
 use http_client::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use http_client::{Method, Request, Url};
+use http_client::{Method, Request, Url, UrlError};
 use serde::Deserialize;
 
 use super::list::{document, text};
@@ -125,11 +125,10 @@ impl ObjectStorage {
             environment.get("AWS_ROLE_ARN").ok_or_else(|| failed(&"AWS_ROLE_ARN is not set"))?;
         let token = read(&environment.expanded(file)).await?;
         let token = token.ok_or_else(|| failed(&format!("there is no file {file}")))?;
-        let url = match environment.first(&["AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"]) {
-            Some(url) => url.to_owned(),
-            None => format!("https://sts.{}.amazonaws.com/", self.usual_region(profile)),
+        let url = match self.endpoint(&["AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"], None)? {
+            Some(url) => url,
+            None => token_service(&self.usual_region(profile)?).map_err(|it| failed(&it))?,
         };
-        let url = Url::parse(&url).map_err(|it| failed(&it))?;
         if !url.is_https() && !url.is_loopback() {
             return Err(failed(&format!("{url} is not encrypted")));
         }
@@ -147,6 +146,12 @@ impl ObjectStorage {
         let body = sent(&self.client, &request).await.map_err(|it| failed(&it))?;
         role_keys(&body).map(Some).ok_or_else(|| failed(&"the answer has no keys"))
     }
+}
+
+/// The service of AWS that gives out the keys of roles in a region.
+fn token_service(region: &str) -> Result<Url, UrlError> {
+    let end = if region.starts_with("cn-") { ".cn" } else { "" };
+    Url::parse(&format!("https://sts.{region}.amazonaws.com{end}/"))
 }
 
 fn role_keys(body: &[u8]) -> Option<AwsKeys> {

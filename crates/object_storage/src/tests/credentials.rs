@@ -102,10 +102,19 @@ async fn unusable_credentials_are_errors() {
         (
             &[("AWS_ENDPOINT_URL_S3", "minio"), KEYS[0], KEYS[1]],
             None,
-            "the endpoint of S3 cannot be used",
+            "the endpoint in place of that of AWS cannot be used",
         ),
         (&[("AWS_CONFIG_FILE", "HOME")], None, "cannot be read"),
         (&[("AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/none")], None, "AWS_ROLE_ARN is not set"),
+        (
+            &[
+                ("AWS_WEB_IDENTITY_TOKEN_FILE", "~/.aws/config"),
+                ("AWS_ROLE_ARN", "arn:x"),
+                ("AWS_REGION", "evil.example/"),
+            ],
+            None,
+            "\"evil.example/\" cannot be the name of a region",
+        ),
     ] {
         let error = used(&storage(home.path(), variables), &address(profile)).await;
         assert!(error.contains(expected), "{error}");

@@ -61,8 +61,12 @@ async fn all_pages_of_a_list_are_read() {
 #[tokio::test]
 async fn endless_and_odd_lists_are_refused() {
     for (answer, expected) in [
-        (page(&["net/a"], Some("same")), "it lists more than 200000 objects"),
+        (page(&["net/a"], Some("same")), "its list does not end, or has more than 200000 objects"),
         (page(&["other/a"], None), "its list has \"other/a\", which was not asked for"),
+        (
+            page(&[&format!("net/{}", "x".repeat(1021))], None),
+            "its list has a name with more than 1024 bytes",
+        ),
         ("<html/>".to_owned(), "the list of its objects is not understood"),
         (
             "HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n".to_owned(),
@@ -93,7 +97,7 @@ async fn number_of_pages_is_limited() {
         let count = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Some(page(&[], Some(&count.to_string())))
     });
-    assert_eq!(listed(&server).await, "it lists more than 200000 objects");
+    assert_eq!(listed(&server).await, "its list does not end, or has more than 200000 objects");
     assert_eq!(server.requests().len(), 2_000);
 }
 

@@ -48,10 +48,11 @@ pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     Err(FetchError::Unsupported(what))
 }
 
-/// The schemes of other tools for buckets, and the addresses of modules in these.
-const OTHER_FORMS: [(&str, &str); 3] = [
+/// The schemes of other tools for buckets and repositories, and the addresses of modules in these.
+const OTHER_FORMS: [(&str, &str); 4] = [
     ("gcs", gcs::EXAMPLE),
     ("gs", gcs::EXAMPLE),
+    ("hg", "hg::https://HOST/REPOSITORY"),
     ("s3", "s3::https://s3.REGION.amazonaws.com/BUCKET/KEY"),
 ];
 

@@ -29,8 +29,10 @@ const ENVIRONMENT: [(&str, &str); 5] = [
     ("LC_ALL", "C"),
 ];
 
-/// Settings for every command. A subrepository could otherwise copy a repository of this machine to the package.
-const SETTINGS: [&str; 3] = ["subrepos.allowed=false", "ui.interactive=false", "ui.timeout=30"];
+/// Settings for every command. A subrepository could otherwise copy a repository of this machine to the package, and
+/// the server could name another one for the first download.
+const SETTINGS: [&str; 3] =
+    ["subrepos.allowed=false", "ui.clonebundles=false", "ui.interactive=false"];
 
 impl Mercurial<'_> {
     /// Checks out a repository at a revision, a `rev` or the tip of its default branch in an empty directory. Returns

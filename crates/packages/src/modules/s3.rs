@@ -48,8 +48,13 @@ pub(super) fn place(package: &ModulePackage) -> Result<(S3Address, Place), Strin
             (S3Endpoint::Server(server), None)
         }
     };
-    let (region, profile, keys) =
-        (region.or_else(|| value("region")), value("aws_profile"), keys(package)?);
+    let region = match (region, value("region")) {
+        (Some(host), Some(named)) if host != named => {
+            return Err(format!("its host is in the region {host}, and \"region\" is {named}"));
+        }
+        (host, named) => host.or(named),
+    };
+    let (profile, keys) = (value("aws_profile"), keys(package)?);
     let address = S3Address { endpoint, region, bucket, profile, keys };
     Ok((address, Place { name, version: value("version") }))
 }
@@ -134,6 +139,11 @@ mod tests {
                 "amazonaws.com.cn cn-north-1 b \"k\"",
             ),
             ("s3::https://s3.amazonaws.com/b/k?region=r", "amazonaws.com r b \"k\""),
+            ("s3::https://s3-r.amazonaws.com/b/k?region=r", "amazonaws.com r b \"k\""),
+            (
+                "s3::https://s3-r.amazonaws.com/b/k?region=q",
+                "its host is in the region r, and \"region\" is q",
+            ),
             ("s3::https://evilamazonaws.com/b/k", "https://evilamazonaws.com/ - b \"k\""),
             (
                 "s3::http://127.0.0.1:9000/b/k?region=r&aws_access_key_id=i&aws_access_key_secret=s",
