@@ -102,8 +102,8 @@ const TABLE: &[Row] = &[
                  "values"],
         &["differential", "editor", "mayfly-sdk", "provider", "sandbox", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
-    row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
-                     "providers", "state", "syntax", "values"], &[]),
+    row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "object_storage", "packages", "plugin", "project",
+                     "provider", "providers", "state", "syntax", "values"], &[]),
     // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
     // xtask. `addr`: versions of modules. `db`: the registry of rules, of which the index of the pages is made.
     row("xtask", &["addr", "db", "differential", "editor", "parallel", "torture"], &[]),

@@ -60,6 +60,8 @@ pub const TARGETS: &[Target] = &[
     target("lock_file", packages::fuzz::check_locks, 400),
     target("module_manifest", packages::fuzz::check_manifest, 400),
     target("module_archive", packages::fuzz::check_module_archive, 100),
+    target("object_list", object_storage::fuzz::check_object_list, 400),
+    target("profiles", object_storage::fuzz::check_profiles, 400),
     target("variables_file", variables::check_variables_file, 400),
     target("configuration", configuration::check_configuration, 40),
     target("json_configuration", configuration::check_json_configuration, 40),

@@ -92,6 +92,7 @@ fn plugin_messages_keep_their_invariants() {
 #[test]
 fn files_beside_the_configuration_keep_their_invariants() {
     replay(&["cli_config", "lock_file", "module_manifest", "module_archive", "variables_file"]);
+    replay(&["object_list", "profiles"]);
 }
 
 #[test]
