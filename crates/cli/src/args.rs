@@ -10,6 +10,7 @@ mod options;
 #[cfg(test)]
 mod parity;
 mod parsing;
+mod provider;
 mod providers;
 mod refresh;
 mod shared;
@@ -22,6 +23,7 @@ pub(crate) use graph::{GraphArgs, GraphType};
 pub(crate) use json::JsonArgs;
 pub(crate) use login::{LoginArgs, LogoutArgs};
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
+pub(crate) use provider::{ProviderCommand, ProviderNewArgs};
 pub(crate) use providers::{
     ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
 };
@@ -123,6 +125,11 @@ pub(crate) enum Command {
     },
     /// Show the providers that the configuration and the state require.
     Providers(ProvidersArgs),
+    /// Create the crate of a provider.
+    Provider {
+        #[command(subcommand)]
+        command: ProviderCommand,
+    },
     /// Print the graph of an operation in the DOT language.
     Graph(GraphArgs),
     /// Obtain a token from a host with a browser, and store it.

@@ -223,6 +223,7 @@ fn dispatch(
         Command::Env { command } => commands::workspace::run_as_env(&session, &command),
         Command::State { command } => commands::state::run(&session, &command, flags),
         Command::Providers(it) => commands::providers::run(&session, &it),
+        Command::Provider { command } => commands::provider::run(&session, &command),
         Command::Graph(it) => commands::graph::run(&session, &it),
         Command::Login(it) => commands::login::run(&session, &it),
         Command::Logout(it) => commands::login::run_logout(&session, &it),

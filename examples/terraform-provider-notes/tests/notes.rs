@@ -38,11 +38,12 @@ fn note_is_created_updated_replaced_imported_and_removed() {
                 .attribute("notes_note.a", "body", "")
                 .attribute("notes_note.a", "revision", 1),
         )
-        .step(Step::apply(&of(MILK_AND_BREAD)).action("notes_note.a", Action::Update).attribute(
-            "notes_note.a",
-            "revision",
-            2,
-        ))
+        .step(
+            Step::apply(&of(MILK_AND_BREAD))
+                .action("notes_note.a", Action::Update)
+                .attribute("notes_note.a", "body", "and bread")
+                .attribute("notes_note.a", "revision", 2),
+        )
         .step(Step::import("notes_note.a", "Milk"))
         .step(Step::apply(&of(tea)).action("notes_note.a", Action::Replace))
         .run();

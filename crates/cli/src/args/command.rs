@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{
-    Command, JsonArgs, MetadataCommand, OperationArgs, ProvidersArgs, ProvidersCommand,
-    SecretsArgs, StateCommand, VarArgs, ViewArgs, WorkspaceCommand,
+    Command, JsonArgs, MetadataCommand, OperationArgs, ProviderCommand, ProvidersArgs,
+    ProvidersCommand, SecretsArgs, StateCommand, VarArgs, ViewArgs, WorkspaceCommand,
 };
 use crate::ui::JsonForm;
 
@@ -100,6 +100,7 @@ impl Command {
             Command::Workspace { command } | Command::Env { command } => command.common(),
             Command::Providers(ProvidersArgs { command: Some(command), .. }) => command.common(),
             Command::Providers(it) => Common::with(&it.view, &mut it.vars),
+            Command::Provider { command: ProviderCommand::New(it) } => Common::new(&it.view),
             Command::Graph(it) => Common::with(&it.view, &mut it.vars),
             Command::Login(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
             Command::Logout(it) => Common::new(&it.view).lines(&it.json),

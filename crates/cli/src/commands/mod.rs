@@ -13,6 +13,7 @@ pub(crate) mod login;
 pub(crate) mod lsp;
 pub(crate) mod metadata;
 pub(crate) mod output;
+pub(crate) mod provider;
 pub(crate) mod providers;
 pub(crate) mod show;
 pub(crate) mod state;

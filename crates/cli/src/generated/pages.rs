@@ -324,6 +324,7 @@ pages! {
     UnsupportedOpentofuVersion "unsupported-opentofu-version",
     UnsupportedOption "unsupported-option",
     UnsupportedRaw "unsupported-raw",
+    UnusableSkeleton "unusable-skeleton",
     UnusedRemovedProvisioner "unused-removed-provisioner",
     ValidationFailed "validation-failed",
     ValueWithheld "value-withheld",

@@ -43,6 +43,7 @@ const COMMANDS: &[&[&str]] = &[
     &["providers", "lock"],
     &["providers", "mirror"],
     &["metadata", "functions"],
+    &["provider", "new"],
     &["explain"],
     &["version"],
     &["lsp"],
@@ -100,7 +101,7 @@ fn flag_tests_cover_every_command() {
         listed(&bench.mayfly(".", ["-help"]).succeeds().out).into_iter().collect();
     found.remove("help");
     assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), all);
-    for group in ["state", "workspace", "providers", "metadata"] {
+    for group in ["state", "workspace", "provider", "providers", "metadata"] {
         for name in listed(&bench.mayfly(".", [group, "-help"]).succeeds().out) {
             let is_known = COMMANDS.iter().any(|it| *it == [group, name.as_str()]);
             assert!(name == "help" || is_known, "{group} {name}");
@@ -125,6 +126,7 @@ fn refused_flags_equal_those_marked_in_help_and_readme() {
                 ["completion"] => &["bash"],
                 ["login" | "logout"] => &["localhost:1"],
                 ["providers", "mirror"] => &["copied"],
+                ["provider", "new"] => &["Unusable"],
                 _ => &[],
             };
             let value = match flag.name.as_str() {

@@ -93,7 +93,8 @@ impl Row {
     /// The words of the command, such as `state adopt`.
     fn command(&self) -> Vec<&str> {
         let words = self.arguments.iter().filter(|it| !it.starts_with('-'));
-        let is_group = |it: &&&str| ["state", "workspace", "providers", "metadata"].contains(*it);
+        let is_group =
+            |it: &&&str| ["state", "workspace", "provider", "providers", "metadata"].contains(*it);
         let groups = if self.arguments.iter().any(|it| is_group(&it)) { 2 } else { 1 };
         words.copied().take(groups).collect()
     }
@@ -163,6 +164,9 @@ const ROWS: &[Row] = &[
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
     around(&["fmt", "-check"]),
     around(&["completion", "zsh"]).shows(&["COMP_LINE"]),
+    around(&["provider", "new", "Unusable", "-namespace=a", "-sdk=."])
+        .exits(1)
+        .shows(&["cannot be the name of a provider"]),
     around(&["-install-autocomplete"]).exits(1),
     around(&["-uninstall-autocomplete"]).exits(1),
     all(&["graph", "-draw-cycles", "-verbose", "-module-depth=1", "-type=plan-destroy"]),

@@ -49,6 +49,7 @@ mod metadata;
 mod mirrors;
 mod modules;
 mod moves;
+mod new_provider;
 mod options;
 mod output_style;
 mod plan_page;

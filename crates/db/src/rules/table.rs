@@ -443,6 +443,7 @@ language::language! { rules
         UnreadableDirectory "unreadable-directory": UNREADABLE_DIRECTORY Error "Failed to read module directory";
         UnreadableFile "unreadable-file": UNREADABLE_FILE Error "Failed to read file";
         UnreadableInput "unreadable-input": UNREADABLE_INPUT Error "Failed to read input";
+        UnusableSkeleton "unusable-skeleton": UNUSABLE_SKELETON Error "The provider cannot be created";
         UnsupportedOption "unsupported-option":
             UNSUPPORTED_OPTION Error "Unsupported option",
             UNSUPPORTED_PUSH Error "Command \"mayfly push\" is no longer supported";
