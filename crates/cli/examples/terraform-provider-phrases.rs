@@ -1,7 +1,8 @@
 //! `mayfly/phrases`: a provider whose functions follow from its configuration, for the end-to-end tests.
 //!
 //! The schema has the function `shout`. Each key of `phrases` is another function, which joins the phrase and its
-//! argument. An argument `bad …` is an error that quotes it. An example target, so that no build of the product
+//! argument. An argument `bad …` is an error that quotes it, and `die …` ends the process with a panic that quotes it.
+//! The provider writes everything that it is given to its log. An example target, so that no build of the product
 //! contains it.
 
 use std::{collections::BTreeMap, process::ExitCode};
@@ -38,7 +39,9 @@ impl Definition for Phrases {
     ) -> Result<Self::Client, Diagnostic> {
         let phrases = config.phrases.known().flatten().unwrap_or_default();
         let known = phrases.into_iter().filter_map(|(name, it)| Some((name, it.known()??)));
-        Ok(known.collect())
+        let phrases = known.collect();
+        log(&format!("the phrases are {phrases:?}"));
+        Ok(phrases)
     }
 
     fn types(&self, types: &mut Types<Self::Client>) {
@@ -56,7 +59,14 @@ impl Definition for Phrases {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "the standard error of a plugin is its log")]
+fn log(text: &str) {
+    eprintln!("{text}");
+}
+
 fn checked(text: String) -> Result<String, FunctionError> {
+    log(&format!("the argument is {text}"));
+    assert!(!text.starts_with("die"), "{text} is deadly");
     match text.starts_with("bad") {
         true => Err(FunctionError::argument(0, format!("{text} is no text"))),
         false => Ok(text),

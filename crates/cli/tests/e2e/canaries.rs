@@ -5,6 +5,7 @@ use std::{fs, io::Write};
 
 use crate::{
     bench::{Bench, Ended, Run},
+    configured_functions::plugin,
     search::{Canaries, memory_has},
 };
 
@@ -48,6 +49,24 @@ pub(crate) struct Everywhere {
     pub(crate) prompt: String,
 }
 
+/// Makes the plugin `mayfly/phrases` available without installation, and a package for commands that copy it. The
+/// search for secrets does not follow the link to the plugin.
+fn provide_phrases(bench: &Bench) {
+    let plugins = bench.path("plugins");
+    fs::create_dir(&plugins).expect("can be made");
+    std::os::unix::fs::symlink(plugin(), plugins.join("terraform-provider-phrases"))
+        .expect("can be made");
+    let platform = packages::Platform::current();
+    let package = format!("mirror/registry.opentofu.org/mayfly/phrases/1.0.0/{platform}");
+    bench.write(&format!("{package}/terraform-provider-phrases_v1.0.0"), "never started");
+    let mirror = bench.path("mirror");
+    let config = format!(
+        "provider_installation {{\n  dev_overrides {{\n    \"mayfly/phrases\" = {plugins:?}\n  }}\n  \
+         filesystem_mirror {{\n    path = {mirror:?}\n  }}\n}}\n"
+    );
+    fs::write(bench.root().join("home/.tofurc"), config).expect("can be written");
+}
+
 fn json_text(text: &str) -> String {
     serde_json::to_string(text).expect("is text")
 }
@@ -59,6 +78,7 @@ impl Everywhere {
         bench.write("everywhere/main.tf", EVERYWHERE);
         bench.write("everywhere/passing/main.tf", PASSING);
         bench.write("seed/main.tf", SEED);
+        provide_phrases(&bench);
         let stored = canaries.add("provider");
         let text = json_text(&canaries.add("terraform.tfvars"));
         let (inner, key) = (
@@ -165,6 +185,14 @@ fn missing(name: &str) -> String {
     format!("ephemeral \"playground_secret\" \"x\" {{\n  name = {name}\n  {condition}\n}}\n")
 }
 
+/// A resource with a condition that calls a function of a configured provider.
+fn failing_call(call: &str) -> String {
+    format!(
+        "resource \"terraform_data\" \"x\" {{\n  lifecycle {{\n    precondition {{\n      condition     = \
+         provider::phrases::{call} != \"\"\n      error_message = \"Empty.\"\n    }}\n  }}\n}}\n"
+    )
+}
+
 #[test]
 fn messages_of_providers_and_conditions_are_redacted() {
     let cases = [
@@ -203,6 +231,11 @@ fn messages_of_providers_and_conditions_are_redacted() {
             "write-only",
         ),
         ("output \"x\" {\n  value = local.mixed\n}\n".into(), "ephemeral"),
+        ("output \"x\" {\n  value = local.phrases[0]\n}\n".into(), "ephemeral"),
+        (failing_call("greet(\"bad ${var.from_prompt}\")"), "Error: Invalid function argument"),
+        (failing_call("secret::greet(\"bad ${var.from_json}\")"), "Invalid function argument"),
+        (failing_call("secret::gret(var.from_flag)"), "Error: Function not found in provider"),
+        (failing_call("greet(\"die ${local.mixed.b}\")"), "Error: "),
     ];
     let all = Everywhere::new();
     for (text, expected) in cases {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The executable of `examples/terraform-provider-phrases.rs`, which cargo builds with the tests.
-fn plugin() -> PathBuf {
+pub(crate) fn plugin() -> PathBuf {
     let mut path = std::env::current_exe().expect("a test has an executable");
     path.pop();
     if path.ends_with("deps") {

@@ -3,6 +3,7 @@
 terraform {
   required_providers {
     playground = { source = "registry.opentofu.org/mayfly/playground" }
+    phrases    = { source = "mayfly/phrases" }
   }
 }
 
@@ -95,7 +96,22 @@ provider "playground" {
   auth_token = ephemeral.playground_lease.lease.data["auth_token"]
 }
 
+provider "phrases" {
+  phrases = { greet = "Hello" }
+}
+
+provider "phrases" {
+  alias   = "secret"
+  phrases = { greet = var.from_flag, sleep = "Sleep well" }
+}
+
 locals {
+  # The default configuration, one with a secret, and the schema answer.
+  phrases = [
+    provider::phrases::greet(var.from_prompt), provider::phrases::secret::sleep(var.from_environment),
+    provider::phrases::secret::greet(ephemeral.playground_secret.stored.value),
+    provider::phrases::shout(var.from_json), provider::phrases::secret::shout(var.from_tfvars),
+  ]
   all = [
     var.from_flag, var.from_environment, var.from_tfvars, var.from_json, var.from_file, var.from_prompt,
     var.structured.inner, ephemeral.playground_secret.stored.value, ephemeral.playground_random.random.result,
@@ -104,7 +120,7 @@ locals {
     a = "plain"
     b = "${var.from_tfvars}-${ephemeral.playground_secret.stored.value}"
   }
-  upper = upper(join("|", local.all))
+  upper = upper(join("|", concat(local.all, local.phrases)))
 }
 
 module "passing" {
@@ -140,7 +156,7 @@ resource "playground_vault" "vault" {
     labels = [region.key]
   }
   fallback {
-    token_wo = local.upper
+    token_wo = "${local.upper}${jsonencode(local.phrases)}"
   }
 }
 
@@ -191,6 +207,7 @@ resource "terraform_data" "provisioned" {
       TO           = var.outside
       RANDOM_VALUE = ephemeral.playground_random.random.result
       LEASE        = ephemeral.playground_lease.second.data["auth_token"]
+      PHRASES      = jsonencode(local.phrases)
     }
   }
 
@@ -209,6 +226,10 @@ check "secrets" {
   assert {
     condition     = var.from_tfvars != ephemeral.playground_secret.stored.value
     error_message = "They are the same."
+  }
+  assert {
+    condition     = provider::phrases::secret::greet(var.from_file) != "" && length(local.phrases) == 5
+    error_message = "It is ${provider::phrases::greet(var.from_file)}."
   }
 }
 

@@ -140,7 +140,8 @@ const ROWS: &[Row] = &[
     all(&["providers", "-test-directory=checks"]).shows(&["Providers required by configuration:"]),
     all(&["login", "-input=false", "localhost:1"]).exits(1).shows(&["an interactive command"]),
     around(&["logout", "localhost:1"]).shows(&["No credentials for localhost:1"]),
-    all(&["providers", "lock", "-platform=linux_amd64"]).shows(&["no need for changes"]),
+    all(&["providers", "lock", "-platform=linux_amd64", "-fs-mirror=../mirror"])
+        .shows(&["bundled with Mayfly"]),
     all(&["providers", "lock", "-fs-mirror=nowhere", "-net-mirror=https://127.0.0.1/"]).exits(1),
     all(&["providers", "mirror", "copied", "-json"]).shows(&["bundled with Mayfly"]),
     all(&["show", "-config", "-json"]).shows(&["\"root_module\""]),
@@ -185,8 +186,13 @@ const ROWS: &[Row] = &[
     all(&["plan", "-html=plan.html", "-show-sensitive", "-input=false"]).shows(&["plan.html"]),
     around(&["explain", "-plan=plan.bin"]).shows(&[VAULT]),
     around(&["explain", VAULT, "-plan=plan.bin", "-json"]).shows(&["\"format_version\""]),
-    all(&["apply", "plan.bin"])
-        .shows(&["(output suppressed due to ephemeral value in config)", "Resources: 7 added"]),
+    all(&["apply", "plan.bin"]).shows(&[
+        "(output suppressed due to ephemeral value in config)",
+        "Resources: 7 added",
+        // The log of the plugin whose functions are called.
+        "the phrases are {\"greet\": \"(redacted)",
+        "the argument is (redacted)",
+    ]),
     typed(&["plan", "-detailed-exitcode", "-concise", "-compact-warnings"]).shows(&["No changes."]),
     all(&["plan", "-json", "-input=false"]).shows(&["\"type\":\"change_summary\""]),
     all(&["plan", "-destroy", "-refresh=false", "-show-sensitive", "-no-color"])
