@@ -580,7 +580,7 @@ impl Scope for ModuleScope<'_> {
             program: self.offline.program,
             module: self.module(),
             answers: self.offline.answers,
-            answerer: &|_| Answerer::Later,
+            answerer: &|_| Answerer::OutsideOfRun,
         };
         called.answer(name, args)
     }

@@ -108,7 +108,8 @@ impl Walk<'_> {
         let removed = || self.config.removals.block(&subject.address().config());
         let Some(entry) = subject.entry.as_ref().or_else(removed) else { return Ok(()) };
         let each = Each { key: subject.address().key.clone(), value: None };
-        if self.refuse_provisioners(entry, |it| it.at_destroy) {
+        let module = self.module(subject.module);
+        if self.refuse_provisioners(&module, entry, |it| it.at_destroy) {
             return Err(Failed);
         }
         for provisioner in provisioners_of(entry).iter().filter(|it| it.at_destroy) {

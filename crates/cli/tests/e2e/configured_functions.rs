@@ -145,11 +145,35 @@ output "o" {
 }
 
 #[test]
-fn console_shows_the_result_of_a_configuration_as_unknown() {
+fn console_computes_only_functions_of_the_schema() {
     let bench = bench(&Program::Mayfly, MAIN);
     let ask = |text: &str| bench.mayfly(".", ["console"]).input(text).succeeds().out;
     assert_eq!(ask("provider::phrases::hello(\"a\")\n"), "(known after apply)\n");
+    assert_eq!(ask("provider::phrases::night::hello(\"a\")\n"), "(known after apply)\n");
     assert_eq!(ask("provider::phrases::shout(\"a\")\n"), "\"A\"\n");
+    assert_eq!(ask("provider::phrases::night::shout(\"a\")\n"), "\"A\"\n");
+}
+
+#[test]
+fn validate_calls_functions_of_the_schema_as_tofu_does() {
+    let main = r#"
+provider "phrases" {
+  alias   = "night"
+  phrases = { hello = "Good night" }
+}
+output "alias" {
+  value = provider::phrases::night::shout("bad alias")
+}
+output "configured" {
+  value = provider::phrases::night::hello("bad, but nothing is configured yet")
+}
+"#;
+    for program in programs() {
+        let bench = bench(&program, main);
+        let ended = program.run(&bench, ".", ["validate"]).fails();
+        ended.shows(&["on main.tf line 13", "bad alias is no text"]);
+        ended.lacks(&["nothing is configured yet"]);
+    }
 }
 
 #[test]
@@ -191,7 +215,10 @@ resource "terraform_data" "a" {
         let run = bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_VAR_s", secret);
         let ended = run.env("TF_LOG", "TRACE").env("TF_LOG_PATH", &log).end();
         let log = std::fs::read_to_string(log).expect("it was written");
-        let all = format!("{}{}{log}", ended.out, ended.err);
+        // The log of a provider is redacted for ephemeral values only.
+        let of_engine = log.lines().filter(|it| !it.contains("provider.mayfly/phrases: "));
+        let log: Vec<&str> = of_engine.collect();
+        let all = format!("{}{}{}", ended.out, ended.err, log.join("\n"));
         assert!(!all.contains(secret), "{all}");
         ended
     };

@@ -23,6 +23,9 @@ pub(crate) enum Answerer {
     Configured(SlotIx),
     /// The configuration is known only later: the result is unknown.
     Later,
+    /// Nothing is configured outside of a run: a process without a configuration answers functions of the schema, and
+    /// the results of others are unknown.
+    OutsideOfRun,
     /// The module has no configuration with this alias.
     Absent,
     /// The configuration cannot answer. Holds the detail of the diagnostic.
@@ -81,6 +84,7 @@ impl Called<'_> {
             Answerer::Configured(slot) => (Some(slot), true),
             Answerer::Absent => (None, true),
             Answerer::Later => (None, false),
+            Answerer::OutsideOfRun => (None, signature.is_some()),
             Answerer::Unusable(detail) => {
                 return Err(refused(Summary::UNINITIALIZED_FUNCTION_PROVIDER, detail));
             }

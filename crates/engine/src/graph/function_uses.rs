@@ -47,6 +47,13 @@ pub(crate) fn function_uses(
     collector.uses
 }
 
+/// Returns true if only a configuration of its provider answers a function that is called in a module.
+pub(crate) fn needs_configuration(program: &Program, module: &Module, name: Name<'_>) -> bool {
+    let source = module.provider_sources.get(name.provider);
+    let schemas = source.and_then(|it| program.schemas.get(it));
+    schemas.is_some_and(|it| is_of_configuration(name, &it.functions))
+}
+
 /// The declaration whose expressions a node evaluates. `None` if another node of the declaration does.
 fn owner(declared: &Declared) -> Option<&Entry> {
     match declared {
@@ -122,9 +129,7 @@ impl Collector<'_> {
     }
 
     fn add(&mut self, user: u32, name: Name<'_>, kind: EdgeKind, input: Option<&Str>) {
-        let source = self.module.provider_sources.get(name.provider);
-        let Some(schemas) = source.and_then(|it| self.program.schemas.get(it)) else { return };
-        if !is_of_configuration(name, &schemas.functions) {
+        if !needs_configuration(self.program, self.module, name) {
             return;
         }
         let (provider, alias) = (name.provider.into(), name.alias.map(Str::from));

@@ -314,7 +314,8 @@ impl Planning<'_> {
     fn refuse_end_provisioners(&self, subject: &Subject) -> bool {
         let removed = self.config.removals.block(&subject.address().config());
         let block = subject.block().or(removed.filter(|_| !subject.is_deposed()));
-        block.is_some_and(|it| self.refuse_provisioners(it, |it| it.at_destroy))
+        let module = self.module(subject.module);
+        block.is_some_and(|it| self.refuse_provisioners(&module, it, |it| it.at_destroy))
     }
 
     /// The subject of an object that the configuration does not have.

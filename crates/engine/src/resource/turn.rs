@@ -7,12 +7,13 @@ use db::{Diagnostic, Summary};
 use hir::{
     Entry, ItemKind, destroy_time,
     item::{Provisioner, Repetition},
+    provider_function::Name,
 };
 use state::Object;
 use values::{MarkKind, Value};
 
 use crate::{
-    graph::{EdgeKind, NodeIx, template::Declared},
+    graph::{EdgeKind, NodeIx, function_uses::needs_configuration, template::Declared},
     memo::{NodeKey, NodeName},
     resource::{
         objects::InstanceValues,
@@ -56,11 +57,12 @@ impl InstanceNeeds {
 }
 
 impl Walk<'_> {
-    /// Reports provisioners that do not exist, among those that `counts` accepts, and references that have no value
+    /// Reports provisioners that do not exist, among those that `counts` accepts, and expressions that have no value
     /// when a resource is destroyed. Returns true if there are any. Analysis reports both too, but it may not have
     /// run.
     pub(crate) fn refuse_provisioners(
         &self,
+        module: &ModuleRun,
         entry: &Entry,
         counts: impl Fn(&Provisioner) -> bool,
     ) -> bool {
@@ -76,10 +78,13 @@ impl Walk<'_> {
         if !provisioners.iter().any(|it| it.at_destroy && counts(it)) {
             return refused;
         }
-        for reference in destroy_time::refused(&entry.item) {
+        let program = self.config.program;
+        let module = program.module(module.id());
+        let is_of_configuration = |it: Name<'_>| needs_configuration(program, module, it);
+        for found in destroy_time::refused(&entry.item, &is_of_configuration) {
             let summary = Summary::INVALID_DESTROY_REFERENCE;
-            let diagnostic = Diagnostic::new(summary, destroy_time::DETAIL);
-            self.report_at(entry, reference.into(), None, diagnostic);
+            let diagnostic = Diagnostic::new(summary, found.detail);
+            self.report_at(entry, found.expr.into(), None, diagnostic);
             refused = true;
         }
         refused

@@ -119,7 +119,7 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
             }
             return self.begin_apply(node, module, entry);
         }
-        if self.refuse_provisioners(entry, |_| true) {
+        if self.refuse_provisioners(module, entry, |_| true) {
             return Step::Failed;
         }
         self.prepare_resource(node, module, entry)

@@ -63,7 +63,7 @@ impl<'a> Purpose<'a> for DestroyRun<'a> {
         if self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
             return self.begin_apply(node, module, entry);
         }
-        if self.refuse_provisioners(entry, |_| true) {
+        if self.refuse_provisioners(module, entry, |_| true) {
             return Step::Failed;
         }
         let Some(keys) = self.expanded(node) else { return Step::Failed };

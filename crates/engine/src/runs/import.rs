@@ -73,13 +73,13 @@ impl<'a> Purpose<'a> for ImportRun<'a> {
     fn run_resource(
         &self,
         node: NodeIx,
-        _module: &Rc<ModuleRun>,
+        module: &Rc<ModuleRun>,
         entry: &Entry,
     ) -> Step<ImportPart> {
         if self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
             return self.begin_instances(node, entry, |_| false).map(ImportPart::Instance);
         }
-        if self.refuse_provisioners(entry, |_| true) {
+        if self.refuse_provisioners(module, entry, |_| true) {
             return Step::Failed;
         }
         let Some(keys) = self.expanded(node) else { return Step::Failed };

@@ -221,7 +221,7 @@ impl<'a> Planning<'a> {
         entry: &Entry,
         any_gone: bool,
     ) -> Step<PlanPart> {
-        if self.refuse_provisioners(entry, |_| true) {
+        if self.refuse_provisioners(module, entry, |_| true) {
             return Step::Failed;
         }
         let Some(keys) = self.expanded(node) else { return Step::Failed };

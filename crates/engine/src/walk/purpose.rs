@@ -373,9 +373,7 @@ impl Walk<'_> {
         let address = &module.address;
         let dot = if address.is_root() { "" } else { "." };
         match named(&module.template.nodes[local as usize]) {
-            Some((kind, name)) => {
-                place::enter_node(format_args!("{address}{dot}{kind}{name}"));
-            }
+            Some(name) => place::enter_node(format_args!("{address}{dot}{name}")),
             None => place::enter_node(format_args!("{address}")),
         }
     }
@@ -383,22 +381,41 @@ impl Walk<'_> {
     /// The name of a node in messages; `None` if no user wrote it.
     fn node_name(&self, node: NodeIx) -> Option<String> {
         let (_, module, local) = self.declared(node)?;
-        let (kind, name) = named(&module.template.nodes[local as usize])?;
-        Some(prefixed(&module.address.to_string(), &format!("{kind}{name}")))
+        let name = named(&module.template.nodes[local as usize])?;
+        Some(prefixed(&module.address.to_string(), &name.to_string()))
     }
 }
 
-/// The prefix and the name of a declaration, which together are its address in the module. `None` if no user wrote
-/// it.
-fn named(declared: &Declared) -> Option<(&'static str, &dyn fmt::Display)> {
+/// The address of a declaration in its module.
+struct Named<'d> {
+    prefix: &'static str,
+    name: &'d dyn fmt::Display,
+    /// The alias of a provider configuration.
+    alias: Option<&'d str>,
+}
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.prefix, self.name)?;
+        self.alias.map_or(Ok(()), |alias| write!(f, ".{alias}"))
+    }
+}
+
+/// The address of a declaration. `None` if no user wrote it.
+fn named(declared: &Declared) -> Option<Named<'_>> {
+    let named = |prefix, name| Named { prefix, name, alias: None };
     Some(match declared {
-        Declared::Variable(it) => ("var.", &it.variable().name),
-        Declared::Local(it) => ("local.", &it.item.kind.as_local()?.name),
-        Declared::Output(it) => ("output.", &it.output().name),
-        Declared::Resource(it) => ("", &it.resource().resource),
-        Declared::Provider(it) => ("provider.", &it.provider_config().local_name),
-        Declared::Call(it, _) => ("module.", &it.module_call().name),
-        Declared::Import(it) => ("import of ", &it.item.kind.as_import()?.to.resource),
+        Declared::Variable(it) => named("var.", &it.variable().name),
+        Declared::Local(it) => named("local.", &it.item.kind.as_local()?.name),
+        Declared::Output(it) => named("output.", &it.output().name),
+        Declared::Resource(it) => named("", &it.resource().resource),
+        Declared::Provider(it) => {
+            let config = it.provider_config();
+            let alias = config.alias.as_deref();
+            Named { alias, ..named("provider.", &config.local_name) }
+        }
+        Declared::Call(it, _) => named("module.", &it.module_call().name),
+        Declared::Import(it) => named("import of ", &it.item.kind.as_import()?.to.resource),
         _ => return None,
     })
 }

@@ -370,8 +370,8 @@ fn configuration_with_instances_cannot_be_chosen_by_a_call() {
 }
 
 #[test]
-fn destroy_time_provisioner_asks_only_configurations_of_its_run() {
-    let text = |function: &str| {
+fn destroy_time_provisioner_calls_no_function_of_a_configuration() {
+    let text = |when: &str, function: &str| {
         format!(
             r#"{REQUIRED}
             provider "test" {{ region = "r" }}
@@ -382,38 +382,37 @@ fn destroy_time_provisioner_asks_only_configurations_of_its_run() {
             resource "test_thing" "a" {{
               name = "a"
               provisioner "local-exec" {{
-                when    = destroy
+                when    = {when}
                 command = {function}("x")
               }}
             }}
             "#
         )
     };
-    let mut world = world(&text("provider::test::west::regional"));
+    // A creation-time provisioner may call any function.
+    let mut world = world(&text("create", "provider::test::west::regional"));
     assert_eq!(summaries(&world.apply()), "");
     world.mode = state::PlanMode::Destroy;
     world.calls();
-    let diagnostics = world.apply();
-    expect![[r##"
-        #3 configure token=null region=r
-        #3 read a
-        #3 plan-destroy a
-        #3 end
-        #4 configure token=null region=r
-        #4 end
-        Uninitialized function provider: The function "regional" needs the provider configuration provider["registry.opentofu.org/hashicorp/test"].west, which this run does not initialize. Store the result in an attribute of the object instead, and read that. []
-    "##]].assert_eq(&story(&world, &diagnostics));
-    world.edit("main.tf", &text("provider::test::regional"));
+    for function in ["provider::test::west::regional", "provider::test::regional"] {
+        world.edit("main.tf", &text("destroy", function));
+        let expected = "error: Invalid reference from destroy provisioner\n";
+        assert_eq!(summaries(&world.apply()), expected);
+        world.calls();
+    }
+    // A function of the schema needs no configuration.
+    world.edit("main.tf", &text("destroy", "provider::test::joined"));
     let diagnostics = world.apply();
     expect![[r#"
-        #5 configure token=null region=r
-        #5 read a
-        #5 plan-destroy a
-        #5 end
         #6 configure token=null region=r
-        #6 regional x
-        #6 destroy a
+        #6 read a
+        #6 plan-destroy a
         #6 end
+        #7 configure token=null region=r
+        #8 joined x
+        #7 destroy a
+        #7 end
+        #8 end
     "#]]
     .assert_eq(&story(&world, &diagnostics));
 }
@@ -452,4 +451,61 @@ fn targeted_run_includes_the_configuration_that_a_call_needs() {
 
         Note that the -target and -exclude options are not suitable for routine use, and are provided only for exceptional situations such as recovering from errors or mistakes, or when Mayfly specifically suggests to use it as part of an error message. []
     "#]].assert_eq(&story(&world, &diagnostics));
+}
+
+#[test]
+fn configuration_that_needs_its_own_function_in_a_module_is_a_cycle() {
+    let check = |root: &str, expected: Expect| {
+        check(
+            &format!(
+                r#"{root}
+//- /m/main.tf
+{REQUIRED}
+variable "v" {{ default = "a" }}
+output "o" {{ value = provider::test::regional(var.v) }}
+"#
+            ),
+            expected,
+        );
+    };
+    check(
+        r#"
+provider "test" { region = module.m.o }
+module "m" { source = "./m" }
+"#,
+        expect![[r#"
+            Cycle: provider.test, module.m.output.o: These parts of the configuration wait for each other, so none of them can be evaluated. Remove one of the references between them. []
+        "#]],
+    );
+    check(
+        r#"
+provider "test" {
+  alias  = "west"
+  region = module.m["a"].o
+}
+module "m" {
+  source    = "./m"
+  for_each  = toset(["a"])
+  providers = { test = test.west }
+}
+"#,
+        expect![[r#"
+            Cycle: provider.test.west, module.m["a"].output.o: These parts of the configuration wait for each other, so none of them can be evaluated. Remove one of the references between them. []
+        "#]],
+    );
+    check(
+        r#"
+provider "test" {
+  alias  = "west"
+  region = module.m.o
+}
+module "m" {
+  source    = "./m"
+  v         = provider::test::west::regional("a")
+}
+"#,
+        expect![[r#"
+            Cycle: provider.test.west, module.m.var.v, module.m.output.o: These parts of the configuration wait for each other, so none of them can be evaluated. Remove one of the references between them. []
+        "#]],
+    );
 }

@@ -147,6 +147,19 @@ impl<'db> Resolved<'db> {
     }
 }
 
+/// Returns true if only a configuration of its provider answers a function that is called in a module. False if the
+/// functions of the provider are not known.
+pub(super) fn needs_configuration(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    name: Name<'_>,
+) -> bool {
+    let source = required_providers(db, directory).source(name.provider);
+    let schemas = workspace.providers(db).get(&source);
+    schemas.is_some_and(|it| is_of_configuration(name, &it.schemas(db).0.functions))
+}
+
 /// Cycle fallback for a module that calls itself; the `module-cycle` error of the call reports that.
 fn no_dependencies<'db>(_: &'db dyn Db, _: salsa::Id, _: AnalyzedItem<'db>) -> Dependencies<'db> {
     Dependencies::default()
@@ -199,9 +212,7 @@ impl<'db> References<'db> {
     /// The provider configurations of this module that answer calls of functions, each with the call.
     fn function_providers(&self, item: &Item) -> Vec<(ExprId, ItemKey)> {
         let configured = |(call, name): (ExprId, Name<'_>)| {
-            let source = required_providers(self.db, self.directory).source(name.provider);
-            let schemas = self.workspace.providers(self.db).get(&source)?.schemas(self.db);
-            if !is_of_configuration(name, &schemas.0.functions) {
+            if !needs_configuration(self.db, self.workspace, self.directory, name) {
                 return None;
             }
             let provider = ItemName::Provider(name.provider.into(), name.alias.map(Str::from));

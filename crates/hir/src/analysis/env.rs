@@ -11,7 +11,7 @@ use crate::{
     analysis::{
         analyzed::{AnalyzedItem, item_value},
         declared,
-        dependencies::Resolved,
+        dependencies::{self, Resolved},
         deprecated::{self, DeprecatedOutput, DeprecatedPart},
         infer::InferEnv,
         origin::Origin,
@@ -92,6 +92,12 @@ impl<'db> ItemEnv<'db> {
     pub(crate) fn fresh(&self) -> ItemEnv<'db> {
         let env = ItemEnv::new(self.db, self.workspace, self.directory, self.key);
         ItemEnv { resolved: self.resolved, ..env }
+    }
+
+    /// Returns true if only a configuration of its provider answers a function, and there may be one.
+    pub(super) fn needs_configuration(&self, name: provider_function::Name<'_>) -> bool {
+        dependencies::needs_configuration(self.db, self.workspace, self.directory, name)
+            && self.may_be_configured(name)
     }
 
     /// Returns false if no configuration of the provider could answer the call: the root module neither declares the

@@ -245,3 +245,62 @@ locals {
     project.set_text("uses.tf", "provider \"test\" {\n  token = local.o\n}\n");
     assert_eq!(project.recheck().0.len(), 2, "the provider and the local value form a cycle");
 }
+
+#[test]
+fn destroy_time_provisioner_calls_no_function_of_a_configuration() {
+    check(
+        r#"
+provider "test" {}
+provider "test" {
+  alias = "west"
+}
+resource "test_thing" "a" {
+  connection {
+    host = provider::test::dynamic("host")
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "${provider::test::joined("a")}${provider::test::west::joined("a")}"
+    environment = { A = [for it in ["a"] : provider::test::dynamic(it)][0] }
+  }
+  provisioner "local-exec" {
+    command = provider::test::dynamic("a")
+  }
+}
+resource "test_thing" "b" {
+  connection {
+    host = provider::test::dynamic("host")
+  }
+  provisioner "remote-exec" {
+    inline = [provider::test::dynamic("a")]
+  }
+}
+removed {
+  from = test_thing.c
+  lifecycle { destroy = true }
+  provisioner "local-exec" {
+    when    = destroy
+    command = provider::test::dynamic(self.name)
+  }
+}
+"#,
+        expect![[r#"
+            main.tf:14 `provider::test::dynamic("host")` error: Invalid reference from destroy provisioner
+                Destroy-time provisioners and their connection configurations may not call functions of a provider configuration, because it may depend on other resources.
+
+                References to other resources during the destroy phase can cause dependency cycles and interact poorly with create_before_destroy. Store the result in an attribute of the resource instead, such as "input" of terraform_data, and refer to that via 'self'.
+            main.tf:18 `provider::test::west::joined("a")` error: Invalid reference from destroy provisioner
+                Destroy-time provisioners and their connection configurations may not call functions of a provider configuration, because it may depend on other resources.
+
+                References to other resources during the destroy phase can cause dependency cycles and interact poorly with create_before_destroy. Store the result in an attribute of the resource instead, such as "input" of terraform_data, and refer to that via 'self'.
+            main.tf:19 `provider::test::dynamic(it)` error: Invalid reference from destroy provisioner
+                Destroy-time provisioners and their connection configurations may not call functions of a provider configuration, because it may depend on other resources.
+
+                References to other resources during the destroy phase can cause dependency cycles and interact poorly with create_before_destroy. Store the result in an attribute of the resource instead, such as "input" of terraform_data, and refer to that via 'self'.
+            main.tf:38 `provider::test::dynamic(self.name)` error: Invalid reference from destroy provisioner
+                Destroy-time provisioners and their connection configurations may not call functions of a provider configuration, because it may depend on other resources.
+
+                References to other resources during the destroy phase can cause dependency cycles and interact poorly with create_before_destroy. Store the result in an attribute of the resource instead, such as "input" of terraform_data, and refer to that via 'self'.
+        "#]],
+    );
+}

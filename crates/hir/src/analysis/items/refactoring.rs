@@ -75,12 +75,12 @@ pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Infe
     let mut problems = std::mem::take(&mut infer.problems);
     // A key of the removed object is known when the object is destroyed, so `each` and `count` are allowed.
     problems.retain(|it| ![Rule::InvalidEach, Rule::InvalidCountReference].contains(&it.id()));
-    for refused in destroy_time::refused(item) {
-        // Other problems at a reference that has no value at destroy time are irrelevant.
-        let at = At::from(refused);
+    for refused in destroy_time::refused(item, &|it| env.needs_configuration(it)) {
+        // Other problems at an expression that has no value at destroy time are irrelevant.
+        let at = At::from(refused.expr);
         problems.retain(|it| it.at != at);
         let summary = Summary::INVALID_DESTROY_REFERENCE;
-        problems.push(ItemProblem::new(at, summary, destroy_time::DETAIL));
+        problems.push(ItemProblem::new(at, summary, refused.detail));
     }
     if let Some(first) = still_declared(env, &removed.from) {
         let summary = match removed.from {

@@ -23,7 +23,7 @@ use crate::{
         value::{Abstract, marks::Tri},
     },
     destroy_time,
-    expr::{Expr, ExprId, Exprs, NodeId, Ref},
+    expr::{At, Expr, ExprId, Exprs, NodeId, Ref},
     fix::Fix,
     item::{IgnoreChanges, Item, Lifecycle, Resource},
     item_name::provider_local_name,
@@ -50,7 +50,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     *env.self_object.borrow_mut() = Some(object.clone());
     let plugins = env.workspace.provisioners(env.db);
     provisioner::infer(&mut infer, plugins, &resource.provisioners, resource.connection.as_ref());
-    destroy_references(&mut infer, item);
+    destroy_references(&mut infer, item, &env);
     problems.append(&mut infer.problems);
     // OpenTofu names the object if a value is at fault, but not if the text is. The address has the form that `with
     // …` shows, without the module's address; diagnostics of a whole configuration add that.
@@ -417,14 +417,15 @@ fn ephemeral_root(exprs: &Exprs, mut at: ExprId) -> Option<addr::Resource> {
     }
 }
 
-/// Reports references that are not allowed in a destroy-time provisioner, and removes other problems at them.
-fn destroy_references(infer: &mut Infer<'_>, item: &Item) {
-    for refused in destroy_time::refused(item) {
-        infer.problems.retain(|it| it.at != refused.into());
+/// Reports expressions that are not allowed in a destroy-time provisioner, and removes other problems at them.
+fn destroy_references(infer: &mut Infer<'_>, item: &Item, env: &ItemEnv<'_>) {
+    for refused in destroy_time::refused(item, &|it| env.needs_configuration(it)) {
+        let at = At::from(refused.expr);
+        infer.problems.retain(|it| it.at != at);
         infer.problems.push(ItemProblem::new(
-            refused.into(),
+            at,
             Summary::INVALID_DESTROY_REFERENCE,
-            destroy_time::DETAIL,
+            refused.detail,
         ));
     }
 }
