@@ -65,6 +65,68 @@ const STATE: &str = r#"{
 }
 "#;
 
+/// Additions to the configuration and to the resources of the state, without which a call is not made.
+const ADDITIONS: &[(&str, &str, &str)] = &[
+    ("CallFunction", r#"output "o" { value = provider::bad::shout("hey") }"#, ""),
+    (
+        "GetFunctions",
+        r#"
+provider "bad" {}
+output "o" { value = provider::bad::whisper("hey") }
+"#,
+        "",
+    ),
+    (
+        "ImportResourceState",
+        r#"
+import {
+  to = bad_thing.imported
+  id = "there"
+}
+resource "bad_thing" "imported" {
+  name = "there"
+}
+"#,
+        "",
+    ),
+    (
+        "MoveResourceState",
+        r#"
+moved {
+  from = terraform_data.old
+  to   = bad_thing.moved
+}
+resource "bad_thing" "moved" {
+  name = "moved"
+}
+"#,
+        r#"{"mode": "managed", "type": "terraform_data", "name": "old",
+     "provider": "provider[\"terraform.io/builtin/terraform\"]",
+     "instances": [{"schema_version": 0, "attributes": {"id": "1", "input": null, "output": null, "triggers_replace": null}}]},
+    "#,
+    ),
+    (
+        "UpgradeResourceIdentity",
+        r#"
+resource "bad_thing" "identified" {
+  name = "identified"
+}
+"#,
+        r#"{"mode": "managed", "type": "bad_thing", "name": "identified", "provider": "provider[\"example.com/tests/bad\"]",
+     "instances": [{"schema_version": 0, "private": "e30=", "identity_schema_version": 0, "identity": {"name": "old"},
+       "attributes": {"id": "id-identified", "name": "identified", "note": "n", "size": null, "secret": null}}]},
+    "#,
+    ),
+];
+
+/// The configuration and the state of a row.
+fn files(row: &Row) -> (String, String) {
+    let addition = ADDITIONS.iter().find(|(method, ..)| row.way.ends_with(method));
+    let (_, main, state) = addition.copied().unwrap_or_default();
+    let first = "\"resources\": [\n    ";
+    (format!("{MAIN}{main}"), STATE.replacen(first, &format!("{first}{state}"), 1))
+}
+
 /// The maximum number of renewals in the run of any command.
 const MAX_RENEWALS: usize = 4;
 
@@ -78,7 +140,8 @@ pub(crate) struct Came {
 
 /// Runs the command of a row.
 pub(crate) fn run(row: &Row, run: Run) -> Came {
-    let bench = Bench::with_main(MAIN);
+    let (main, state) = files(row);
+    let bench = Bench::with_main(&main);
     let executable = match run {
         Run::Cached(_) => plant_itself(bench.root()),
         _ => plant(bench.root(), row),
@@ -89,7 +152,7 @@ pub(crate) fn run(row: &Row, run: Run) -> Came {
          \"{folder}\"\n  }}\n  direct {{}}\n}}\n"
     );
     fs::write(bench.root().join("rc"), rc).expect("can be written");
-    bench.write("terraform.tfstate", STATE);
+    bench.write("terraform.tfstate", &state);
     match run {
         Run::ToTheEnd(command) => looked_at(&bench, &start(&bench, command, &row.way).end(), row),
         Run::Interrupted(command) => {

@@ -85,6 +85,7 @@ pub(crate) const OPTIONAL: u64 = 5;
 pub(crate) const COMPUTED: u64 = 6;
 pub(crate) const SENSITIVE: u64 = 7;
 pub(crate) const WRITE_ONLY: u64 = 11;
+const OLD_WRITE_ONLY: u64 = 10;
 
 pub(crate) fn attribute(name: &str, ty: &str, flags: &[u64]) -> Message {
     let message = Message::new().text(1, name).text(2, ty);
@@ -97,6 +98,13 @@ pub(crate) fn block(attributes: &[Message]) -> Message {
 
 pub(crate) fn schema(block: &Message) -> Message {
     Message::new().message(2, block)
+}
+
+/// The schemas in protocol 5, which has another field for write-only attributes.
+pub(crate) fn old_schemas() -> Message {
+    let mut attributes = thing_attributes();
+    attributes[4] = attribute("secret", "\"string\"", &[OPTIONAL, OLD_WRITE_ONLY]);
+    schemas(&schema(&block(&attributes)))
 }
 
 pub(crate) fn thing_attributes() -> Vec<Message> {
@@ -161,7 +169,7 @@ pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
         "GetProviderSchema" => schemas(&schema(&block(&thing_attributes()))),
         "GetResourceIdentitySchemas" => {
             let name = Message::new().text(1, "name").text(2, "\"string\"").number(3, 1);
-            nothing.entry(1, "bad_thing", &Message::new().message(2, &name))
+            nothing.entry(1, "bad_thing", &Message::new().number(1, 1).message(2, &name))
         }
         "UpgradeResourceState" => {
             let state = json::decode(field(field(call.request, 3), 1), &thing());
@@ -176,12 +184,7 @@ pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
         }
         "PlanResourceChange" => planned(call),
         "ApplyResourceChange" => applied(call),
-        "ImportResourceState" => {
-            let state = with(&empty(&thing()), &[("name", Value::string("there"))]);
-            let resource =
-                Message::new().text(1, "bad_thing").message(2, &dynamic(&state, &thing()));
-            nothing.message(1, &resource)
-        }
+        "ImportResourceState" => nothing.message(1, &imported()),
         "MoveResourceState" => {
             let moved = with(&empty(&thing()), &[("name", Value::string("moved"))]);
             nothing.message(1, &dynamic(&moved, &thing())).message(4, &identity_of(&moved))
@@ -210,6 +213,12 @@ pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
         | "StopProvider" => nothing,
         _ => return None,
     })
+}
+
+/// The object that a well-behaved provider imports.
+pub(crate) fn imported() -> Message {
+    let state = with(&empty(&thing()), &[("name", Value::string("there"))]);
+    Message::new().text(1, "bad_thing").message(2, &dynamic(&state, &thing()))
 }
 
 /// An object whose attributes are all null.

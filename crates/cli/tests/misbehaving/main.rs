@@ -15,6 +15,7 @@ mod bench;
 mod client;
 mod command;
 mod good;
+mod matrix;
 mod page;
 mod plant;
 mod rows;

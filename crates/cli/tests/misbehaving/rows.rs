@@ -1,6 +1,6 @@
 //! The table of all ways of misbehaving, each with the context in which it is tested.
 
-use crate::{client::Ask, command::Run};
+use crate::{client::Ask, command::Run, matrix};
 
 /// A way of misbehaving in one context.
 #[derive(Clone)]
@@ -39,10 +39,13 @@ const SCHEMAS: &str = "Schemas";
 const VALUES: &str = "Values";
 const SAYS: &str = "Diagnostics";
 const OTHER: &str = "Functions, imports and other calls";
+const EVERY: &str = "Every call";
+const OLD: &str = "Every call of protocol 5";
 const VALIDATE: &str = "In `validate`";
 const PLAN: &str = "In `plan`";
 const APPLY: &str = "In `apply`";
 const EPHEMERAL: &str = "Ephemeral resources, in `apply`";
+const EXTRA: &str = "Functions, imports, moves and empty answers, in commands";
 const INTERRUPT: &str = "Hanging calls with Ctrl-C";
 const KILL: &str = "Hanging calls with a killed Mayfly";
 
@@ -310,7 +313,19 @@ const KILLED: &[(&str, &str, &str)] = &[
 const HANGS: &[(&str, Run)] = &[
     ("never answers GetProviderSchema", Run::Interrupted("plan")),
     ("never answers GetProviderSchema", Run::Interrupted("validate")),
+    ("never answers GetResourceIdentitySchemas", Run::Interrupted("validate")),
     ("never answers ValidateResourceConfig", Run::Interrupted("validate")),
+    ("never answers ValidateDataResourceConfig", Run::Interrupted("validate")),
+    ("never answers ValidateEphemeralResourceConfig", Run::Interrupted("validate")),
+    ("never answers CallFunction", Run::Interrupted("validate")),
+    ("never answers CallFunction", Run::Interrupted("plan")),
+    ("never answers GetFunctions", Run::Interrupted("plan")),
+    ("never answers UpgradeResourceState", Run::Interrupted("plan")),
+    ("never answers UpgradeResourceIdentity", Run::Interrupted("plan")),
+    ("never answers MoveResourceState", Run::Interrupted("plan")),
+    ("never answers ReadResource", Run::Interrupted("plan")),
+    ("never answers ReadDataSource", Run::Interrupted("plan")),
+    ("never answers ImportResourceState", Run::Interrupted("plan")),
     ("never answers ConfigureProvider", Run::Interrupted("plan")),
     ("never answers PlanResourceChange", Run::Interrupted("plan")),
     ("never answers ApplyResourceChange", Run::Interrupted("apply")),
@@ -347,6 +362,13 @@ pub(crate) fn all() -> Vec<Row> {
     for (way, ask) in OTHERS {
         add(OTHER, (*way).to_owned(), "", How::Call(*ask));
     }
+    let every = matrix::of_transport().chain(matrix::of_values()).chain(matrix::of_words());
+    for (way, ask) in every {
+        add(EVERY, way, "", How::Call(ask));
+    }
+    for (way, ask) in matrix::of_version_5() {
+        add(OLD, way, "", How::Call(ask));
+    }
     for (way, script) in [STARTS[0], STARTS[9], STARTS[10], STARTS[11]] {
         add(VALIDATE, way.to_owned(), script, How::Command(Run::ToTheEnd("validate")));
     }
@@ -370,6 +392,9 @@ pub(crate) fn all() -> Vec<Row> {
             };
             add(part, (*way).to_owned(), "", How::Command(run));
         }
+    }
+    for (way, run) in matrix::of_commands() {
+        add(EXTRA, way, "", How::Command(run));
     }
     for (way, run) in HANGS {
         add(INTERRUPT, (*way).to_owned(), "", How::Command(*run));

@@ -24,7 +24,12 @@ use tokio::{
     sync::mpsc,
 };
 
-use crate::{good::Call, ways, wire::Message};
+use crate::{
+    good::Call,
+    matrix::{OLD, current_name},
+    ways,
+    wire::Message,
+};
 
 /// The environment variable that selects the way of misbehaving.
 pub(crate) const WAY: &str = "MISBEHAVING_WAY";
@@ -81,7 +86,8 @@ async fn serve(way: &'static str, bench: &'static str) {
     ways::begin(way);
     let path = std::env::temp_dir().join(format!("bad{}", std::process::id()));
     let listener = UnixListener::bind(&path).expect("it listens");
-    let line = format!("1|6|unix|{}|grpc|\n", path.display());
+    let version = if way.starts_with(OLD) { 5 } else { 6 };
+    let line = format!("1|{version}|unix|{}|grpc|\n", path.display());
     std::io::stdout().write_all(line.as_bytes()).expect("somebody reads");
     std::io::stdout().flush().expect("somebody reads");
     ways::started(way);
@@ -124,6 +130,7 @@ async fn answer(
 ) -> Response<Body> {
     let path = request.uri().path().to_owned();
     let (_, method) = path.rsplit_once('/').unwrap_or_default();
+    let method = current_name(method);
     if method == "StreamStdio" {
         return stdio(way);
     }

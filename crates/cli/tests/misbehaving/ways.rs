@@ -13,6 +13,7 @@ use crate::{
         self, COMPUTED, Call, OPTIONAL, REQUIRED, SENSITIVE, TOKEN, WRITE_ONLY, attribute, block,
         data, diagnostic, dynamic, empty, raw, schema, thing, token, with,
     },
+    matrix::{self, OLD},
     serve::{BENCH, Reply, end},
     wire::Message,
 };
@@ -58,6 +59,15 @@ static SILENT: AtomicBool = AtomicBool::new(false);
 
 /// The reply to a call.
 pub(crate) fn reply(way: &str, call: &Call<'_>) -> Reply {
+    if let Some(way) = way.strip_prefix(OLD) {
+        let departed = dies(way, call).or_else(|| matrix::reply(way, call));
+        return match (departed, call.method) {
+            (Some(reply), _) => reply,
+            (None, "GetProviderSchema") => Reply::Message(good::old_schemas()),
+            (None, "Shutdown") => end(),
+            (None, _) => good(call),
+        };
+    }
     if way == "answers nothing from the change on" {
         SILENT.fetch_or(call.method == "ApplyResourceChange" && is_met(call), Ordering::SeqCst);
     }
@@ -70,7 +80,8 @@ pub(crate) fn reply(way: &str, call: &Call<'_>) -> Reply {
         "Check" => return Reply::Message(Message::new().number(1, 1)),
         _ => {}
     }
-    if let Some(reply) = dies(way, call).or_else(|| breaks_grpc(way, call)) {
+    let broken = dies(way, call).or_else(|| breaks_grpc(way, call));
+    if let Some(reply) = broken.or_else(|| matrix::reply(way, call)) {
         return reply;
     }
     let departed = match call.method {

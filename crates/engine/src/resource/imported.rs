@@ -155,6 +155,9 @@ impl Walk<'_> {
         if !conform::conforms(&imported.state.ty(), subject.ty()).is_empty() {
             return self.refuse_import(subject, "an object that is not of the schema's type");
         }
+        if !imported.state.is_wholly_known() {
+            return self.refuse_import(subject, "an object with unknown values");
+        }
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: imported.private.as_bytes().into(),

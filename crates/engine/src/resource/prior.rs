@@ -276,6 +276,7 @@ impl Walk<'_> {
             self.report_provider_bug(&subject.text, Summary::NULL_UPGRADE, &what);
             return Err(Failed);
         };
+        self.refuse_unknown(subject, &value, &format!("{when}. All values must be known"))?;
         let current = u64::try_from(subject.schema.version()).unwrap_or_default();
         let (private, moved_identity) = (response.private, response.identity);
         let stored_private = Private::new(Arc::clone(&stored.private));
@@ -348,15 +349,11 @@ impl Walk<'_> {
         };
         let block = subject.schema.block();
         let value = objchange::normalize_legacy(&value, block);
-        if !value.is_wholly_known() {
-            let detail = format!(
-                "Provider {} returned an unknown value for {} during refresh. All values must be known after a read",
-                subject.provider.source.for_display(),
-                subject.text
-            );
-            self.report_provider_bug(&subject.text, Summary::UNKNOWN_AFTER_READ, &detail);
-            return Err(Failed);
-        }
+        self.refuse_unknown(
+            subject,
+            &value,
+            "during refresh. All values must be known after a read",
+        )?;
         let beside = SideData { private: &response.private, identity: response.identity.as_ref() };
         let known = prior.value.without_all_marks();
         let (value, is_refused) =
@@ -421,6 +418,21 @@ impl Walk<'_> {
             write_only_values_present(&subject.type_name(), &value, subject.schema.block());
         self.report_provider(present, None, Some(&subject.text))?;
         Ok(Some(value))
+    }
+
+    /// Refuses an object with unknown values in the answer to a call after which all must be known. `when` ends the
+    /// text of the error.
+    fn refuse_unknown(&self, subject: &Subject, value: &Value, when: &str) -> Result<(), Failed> {
+        if value.is_wholly_known() {
+            return Ok(());
+        }
+        let detail = format!(
+            "Provider {} returned an unknown value for {} {when}",
+            subject.provider.source.for_display(),
+            subject.text
+        );
+        self.report_provider_bug(&subject.text, Summary::UNKNOWN_AFTER_READ, &detail);
+        Err(Failed)
     }
 
     /// Encodes a value as an object of the state. Everything besides the attributes comes from `kept`.

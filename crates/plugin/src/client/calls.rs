@@ -287,7 +287,8 @@ impl GrpcProvider {
         let state = answer.planned_state.as_ref();
         let planned_state =
             self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
-        let identity = self.decode_identity(METHOD, answer.planned_identity, identity.as_deref());
+        let identity =
+            self.decode_planned_identity(METHOD, answer.planned_identity, identity.as_deref());
         let private = keep(self.private(METHOD, &answer.planned_private), &mut diagnostics);
         Ok(PlanResourceChangeResponse {
             planned_state,

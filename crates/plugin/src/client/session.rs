@@ -435,7 +435,21 @@ impl GrpcProvider {
             .map_err(|error| self.undecodable(method, &error.without_keys(ty)))
     }
 
+    /// Decodes an identity in an answer. Only a plan may answer with one that is not wholly known.
     pub(super) fn decode_identity(
+        &self,
+        method: &str,
+        message: Option<ResourceIdentityData>,
+        schema: Option<&Schema>,
+    ) -> Result<Option<Value>, ProviderDiagnostic> {
+        let identity = self.decode_planned_identity(method, message, schema)?;
+        if identity.as_ref().is_some_and(|it| !it.is_wholly_known()) {
+            return Err(self.undecodable(method, &"the identity is not wholly known"));
+        }
+        Ok(identity)
+    }
+
+    pub(super) fn decode_planned_identity(
         &self,
         method: &str,
         message: Option<ResourceIdentityData>,
