@@ -1,18 +1,27 @@
 //! Calls of the real plugin client, without a command.
 
-use std::{fmt::Write, process::Command, sync::Arc, time::Duration};
+use std::{
+    fmt::Write,
+    process::Command,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginStdin, Processes, Redact, launch};
+use plugin::{
+    GrpcProvider, GrpcProvisioner, LaunchOptions, PluginEvent, PluginStdin, Processes, Redact,
+    launch,
+};
 use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
-    PlanResourceChangeRequest, Private, Provider, ProviderDiagnostic, RawState,
-    ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest, Severity, SourceIdentity,
-    UpgradeResourceIdentityRequest, UpgradeResourceStateRequest, ValidateRequest,
+    PlanResourceChangeRequest, Private, Provider, ProviderDiagnostic, ProvisionRequest,
+    Provisioner, RawState, ReadDataSourceRequest, ReadResourceRequest, RenewEphemeralRequest,
+    Severity, SourceIdentity, UpgradeResourceIdentityRequest, UpgradeResourceStateRequest,
+    ValidateRequest,
 };
 use values::{Type, Value};
 
-use crate::good::{data, empty, thing, token, with};
+use crate::good::{self, data, empty, thing, token, with};
 
 /// A request of the client to the plugin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +46,11 @@ pub(crate) enum Ask {
     Functions,
     Function,
     Stop,
+    /// The calls of a provisioner.
+    ProvisionerSchema,
+    ValidateProvisioner,
+    Provision,
+    StopProvisioner,
 }
 
 impl Ask {
@@ -63,7 +77,11 @@ impl Ask {
         Ask::Stop,
     ];
 
-    /// The name of the RPC in protocol 6.
+    pub(crate) const OF_PROVISIONERS: [Ask; 4] =
+        [Ask::ProvisionerSchema, Ask::ValidateProvisioner, Ask::Provision, Ask::StopProvisioner];
+
+    /// The name of the RPC in protocol 6. Two calls of provisioners have the names of calls of providers in protocol 5,
+    /// and others here.
     pub(crate) fn method(self) -> &'static str {
         match self {
             Ask::Schemas => "GetProviderSchema",
@@ -86,6 +104,10 @@ impl Ask {
             Ask::Functions => "GetFunctions",
             Ask::Function => "CallFunction",
             Ask::Stop => "StopProvider",
+            Ask::ProvisionerSchema => "GetProvisionerSchema",
+            Ask::ValidateProvisioner => "ValidateProvisionerConfig",
+            Ask::Provision => "ProvisionResource",
+            Ask::StopProvisioner => "StopProvisioner",
         }
     }
 
@@ -93,7 +115,8 @@ impl Ask {
     pub(crate) fn named(self) -> &'static str {
         match self {
             Ask::ValidateEphemeral => "ValidateEphemeralConfig",
-            Ask::Stop => "Stop",
+            Ask::Stop | Ask::StopProvisioner => "Stop",
+            Ask::ProvisionerSchema => "GetSchema",
             other => other.method(),
         }
     }
@@ -119,10 +142,39 @@ pub(crate) async fn run(command: Command, ask: Ask, start_timeout: Duration) -> 
         Ok(process) => process,
         Err(error) => return error.to_string(),
     };
+    if Ask::OF_PROVISIONERS.contains(&ask) {
+        let provisioner = GrpcProvisioner::new(process);
+        let answer = asked_of_provisioner(&provisioner, ask).await;
+        provisioner.close().await;
+        return answer;
+    }
     let provider = GrpcProvider::new(process, None);
     let answer = asked(&provider, ask).await;
     provider.close().await;
     answer
+}
+
+async fn asked_of_provisioner(provisioner: &GrpcProvisioner, ask: Ask) -> String {
+    let config = empty(&good::provisioner());
+    match ask {
+        Ask::ProvisionerSchema => match provisioner.schema().await {
+            Ok(_) => "(accepted) the schema".to_owned(),
+            Err(diagnostics) => said(&diagnostics),
+        },
+        Ask::ValidateProvisioner => done(&provisioner.validate(config).await),
+        Ask::Provision => {
+            let connection = Value::null(Type::map(Type::String));
+            let printed = Mutex::new(String::new());
+            let output = |text: &str| printed.lock().expect("not poisoned").push_str(text);
+            let request = ProvisionRequest { config, connection };
+            let answer = done(&provisioner.provision(request, &output).await);
+            format!("{answer}{}", printed.into_inner().expect("not poisoned"))
+        }
+        _ => match provisioner.stop().await {
+            Ok(()) => "(accepted)".to_owned(),
+            Err(text) => text,
+        },
+    }
 }
 
 fn said(diagnostics: &[ProviderDiagnostic]) -> String {
@@ -141,6 +193,12 @@ fn outcome(diagnostics: &[ProviderDiagnostic], value: Option<String>) -> String 
     said(diagnostics) + &accepted
 }
 
+/// The diagnostics of a call that answers no value.
+fn done(diagnostics: &[ProviderDiagnostic]) -> String {
+    let value = diagnostics.is_empty().then(String::new);
+    outcome(diagnostics, value)
+}
+
 fn validation() -> ValidateRequest {
     ValidateRequest { type_name: "bad_thing".into(), config: empty(&thing()) }
 }
@@ -154,10 +212,7 @@ async fn asked(provider: &GrpcProvider, ask: Ask) -> String {
     let nothing = Value::null(thing());
     let token = empty(&token());
     let accepted = |it: Option<Value>| it.map(|value| format!("{value:?}"));
-    let done = |diagnostics: Vec<ProviderDiagnostic>| {
-        let value = diagnostics.is_empty().then(String::new);
-        outcome(&diagnostics, value)
-    };
+    let done = |diagnostics: Vec<ProviderDiagnostic>| done(&diagnostics);
     match ask {
         Ask::Schemas => match provider.schemas().await {
             Ok(_) => "(accepted) the schemas".to_owned(),
@@ -309,7 +364,7 @@ async fn asked(provider: &GrpcProvider, ask: Ask) -> String {
                 Err(fault) => format!("argument {:?}: {}", fault.argument, fault.message),
             }
         }
-        Ask::Stop => match provider.stop().await {
+        _ => match provider.stop().await {
             Ok(()) => "(accepted)".to_owned(),
             Err(text) => text,
         },

@@ -59,6 +59,10 @@ pub(crate) fn token() -> Type {
     Type::object([("name", Type::String), ("value", Type::String)])
 }
 
+pub(crate) fn provisioner() -> Type {
+    Type::object([("text", Type::String)])
+}
+
 pub(crate) fn identity() -> Type {
     Type::object([("name", Type::String)])
 }
@@ -203,7 +207,14 @@ pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
         }
         "RenewEphemeralResource" => nothing.bytes(3, b"the-lease-of-it"),
         "CallFunction" => nothing.message(1, &dynamic(&Value::string("HEY"), &Type::String)),
+        "GetProvisionerSchema" => {
+            let text = attribute("text", "\"string\"", &[OPTIONAL]);
+            nothing.message(1, &schema(&block(&[text])))
+        }
+        "ProvisionResource" => nothing.text(1, "provisioned with hunter2"),
         "ValidateProviderConfig"
+        | "ValidateProvisionerConfig"
+        | "StopProvisioner"
         | "ValidateResourceConfig"
         | "ValidateDataResourceConfig"
         | "ValidateEphemeralResourceConfig"

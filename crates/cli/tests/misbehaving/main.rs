@@ -157,7 +157,11 @@ fn started(row: &Row, ask: client::Ask, patience: Duration) -> command::Came {
 /// unchanged, because their caller adds the context.
 fn names_all(row: &Row, ask: client::Ask, said: &str) -> bool {
     let is_its_own = row.way.contains("says") || row.way.starts_with("fails at an argument");
-    let is_named = |it: &str| said.contains(&format!("(*GRPCProvider).{it}"));
+    let is_named = |it: &str| {
+        ["GRPCProvider", "GRPCProvisioner"]
+            .iter()
+            .any(|kind| said.contains(&format!("(*{kind}).{it}")))
+    };
     // The call for the identity schemas belongs to the request for schemas.
     let is_call_named = is_named(ask.named()) || is_named("GetResourceIdentitySchemas");
     let refused = !said.contains("(accepted)");

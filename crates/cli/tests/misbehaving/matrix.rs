@@ -43,6 +43,7 @@ const UNREADABLE: Values = &[
 const EMPTY: Values = &[("an unknown value", b"\xd4\0\0"), ("null", b"\xc0")];
 
 const WORDS: &str = "says a secret and escapes";
+const STATUS: &str = "fails with a secret";
 const AS_IDENTITY: &str = " as the identity";
 
 /// The fields of an answer that the faults replace.
@@ -57,6 +58,8 @@ struct Fields {
 fn fields(method: &str) -> Fields {
     let [value, identity, diagnostics] = match method {
         "GetProviderSchema" => [0, 0, 4],
+        "GetProvisionerSchema" | "ProvisionResource" => [0, 0, 2],
+        "ValidateProvisionerConfig" => [0, 0, 1],
         "GetResourceIdentitySchemas" | "ValidateProviderConfig" | "GetFunctions" => [0, 0, 2],
         "ValidateResourceConfig"
         | "ValidateDataResourceConfig"
@@ -81,8 +84,13 @@ fn fields(method: &str) -> Fields {
     Fields { value, identity, diagnostics }
 }
 
-/// The name in protocol 6 of a received RPC.
-pub(crate) fn current_name(method: &str) -> &str {
+/// The name in protocol 6 of a received RPC, or the name of an RPC of provisioners in this table.
+pub(crate) fn current_name<'m>(service: &str, method: &'m str) -> &'m str {
+    match (service.ends_with("Provisioner"), method) {
+        (true, "GetSchema") => return Ask::ProvisionerSchema.method(),
+        (true, "Stop") => return Ask::StopProvisioner.method(),
+        _ => {}
+    }
     RENAMED.iter().find(|(old, _)| *old == method).map_or(method, |(_, current)| current)
 }
 
@@ -137,9 +145,10 @@ pub(crate) fn of_commands() -> impl Iterator<Item = (String, Run)> {
     in_plan.chain(in_apply.map(|way| (way, Run::ToTheEnd("apply"))))
 }
 
-/// Harmful words in the answer to each call.
+/// Harmful words in the answer to each call, and in the status instead of one.
 pub(crate) fn of_words() -> impl Iterator<Item = (String, Ask)> {
-    calls().map(|(method, ask)| (format!("{WORDS} to {method}"), ask))
+    let each = |(method, ask)| [WORDS, STATUS].map(|fault| (format!("{fault} to {method}"), ask));
+    calls().flat_map(each)
 }
 
 /// Faults in protocol 5, one above and one below the level of messages.
@@ -147,6 +156,18 @@ pub(crate) fn of_version_5() -> impl Iterator<Item = (String, Ask)> {
     calls().flat_map(|(method, ask)| {
         [format!("{OLD}dies before {method}"), format!("{OLD}sends no protocol buffer to {method}")]
             .map(|way| (way, ask))
+    })
+}
+
+/// Faults in the calls of provisioners, which only protocol 5 has.
+pub(crate) fn of_provisioners() -> impl Iterator<Item = (String, Ask)> {
+    Ask::OF_PROVISIONERS.into_iter().flat_map(|ask| {
+        let dies = ["dies before", "dies while", "dies after", "does not implement"];
+        let dies = dies.map(|how| format!("{OLD}{how} {}", ask.method()));
+        let frames =
+            FRAMES.iter().map(move |(fault, _)| format!("{OLD}{fault} to {}", ask.method()));
+        let words = [WORDS, STATUS].map(|fault| format!("{OLD}{fault} to {}", ask.method()));
+        dies.into_iter().chain(frames).chain(words).map(move |way| (way, ask))
     })
 }
 
@@ -158,6 +179,9 @@ pub(crate) fn reply(way: &str, call: &Call<'_>) -> Option<Reply> {
     }
     if let Some((_, bytes)) = FRAMES.iter().find(|(it, _)| *it == fault) {
         return Some(Reply::Frames(bytes.to_vec(), Some(0)));
+    }
+    if fault == STATUS {
+        return Some(Reply::Status(2, "the password is hunter2".to_owned()));
     }
     let fields = fields(method);
     if fault == WORDS {

@@ -40,6 +40,7 @@ const VALUES: &str = "Values";
 const SAYS: &str = "Diagnostics";
 const OTHER: &str = "Functions, imports and other calls";
 const EVERY: &str = "Every call";
+const PROVISIONERS: &str = "Calls of provisioner plugins";
 const OLD: &str = "Every call of protocol 5";
 const VALIDATE: &str = "In `validate`";
 const PLAN: &str = "In `plan`";
@@ -368,6 +369,9 @@ pub(crate) fn all() -> Vec<Row> {
     }
     for (way, ask) in matrix::of_version_5() {
         add(OLD, way, "", How::Call(ask));
+    }
+    for (way, ask) in matrix::of_provisioners() {
+        add(PROVISIONERS, way, "", How::Call(ask));
     }
     for (way, script) in [STARTS[0], STARTS[9], STARTS[10], STARTS[11]] {
         add(VALIDATE, way.to_owned(), script, How::Command(Run::ToTheEnd("validate")));

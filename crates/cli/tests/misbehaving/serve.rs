@@ -129,8 +129,8 @@ async fn answer(
     bench: &'static str,
 ) -> Response<Body> {
     let path = request.uri().path().to_owned();
-    let (_, method) = path.rsplit_once('/').unwrap_or_default();
-    let method = current_name(method);
+    let (service, method) = path.rsplit_once('/').unwrap_or_default();
+    let method = current_name(service, method);
     if method == "StreamStdio" {
         return stdio(way);
     }

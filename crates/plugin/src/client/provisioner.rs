@@ -26,6 +26,7 @@ use crate::{
 const SCHEMA: &str = "GetSchema";
 const VALIDATE: &str = "ValidateProvisionerConfig";
 const PROVISION: &str = "ProvisionResource";
+const STOP: &str = "Stop";
 
 /// A provisioner in another process.
 pub struct GrpcProvisioner {
@@ -130,16 +131,21 @@ impl GrpcProvisioner {
     }
 
     fn failed(&self, method: &str, status: Status) -> Failure {
+        let (summary, detail) = self.texts(method, status);
+        vec![ProviderDiagnostic::error(summary, detail)]
+    }
+
+    /// The summary and the detail of a call that failed, redacted.
+    fn texts(&self, method: &str, status: Status) -> (&'static str, String) {
         let failure = RpcFailure::new(format!("plugin.(*GRPCProvisioner).{method}"), status);
         let (summary, detail) = failure.texts(&format!("provisioner {}", self.listener.name));
-        let detail = shortened(self.listener.redact.redact(&detail));
-        vec![ProviderDiagnostic::error(summary, detail)]
+        (summary, shortened(self.listener.redact.redact(&detail)))
     }
 
     async fn try_stop(&self) -> Result<(), String> {
         let answer = self.client.clone().stop(StopProviderRequest {}).await;
-        let error = answer.map_err(|status| status.message().to_owned())?.into_inner().error;
-        if error.is_empty() { Ok(()) } else { Err(self.listener.redact.redact(&error)) }
+        let error = answer.map_err(|status| self.texts(STOP, status).1)?.into_inner().error;
+        if error.is_empty() { Ok(()) } else { Err(shortened(self.listener.redact.redact(&error))) }
     }
 }
 
