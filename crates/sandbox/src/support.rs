@@ -36,19 +36,21 @@ pub fn missing(policy: &Policy) -> Option<String> {
     }
 }
 
-/// Restricts this process and all that it starts. Call it while the process has a single thread.
+/// Restricts this process and all that it starts. Call it while the process has a single thread. Returns the errors of
+/// the mechanisms that could not be applied, if the policy is not required and [`missing`] returns nothing for it.
 ///
 /// # Errors
 /// If the policy is required and cannot be applied as a whole.
-pub fn restrict(policy: &Policy, start: Start<'_>) -> Result<(), RestrictError> {
+pub fn restrict(policy: &Policy, start: Start<'_>) -> Result<Vec<RestrictError>, RestrictError> {
+    let missing = missing(policy);
     if !policy.is_required {
         // A container may refuse one mechanism and permit the other.
-        let _as_far_as_possible = apply(policy, start);
-        return Ok(());
+        let refused = apply(policy, start).into_iter().filter_map(Result::err).collect();
+        return Ok(if missing.is_none() { refused } else { Vec::new() });
     }
-    match missing(policy) {
+    match missing {
         Some(missing) => Err(RestrictError::Missing(missing)),
-        None => apply(policy, start).into_iter().collect(),
+        None => apply(policy, start).into_iter().collect::<Result<(), _>>().map(|()| Vec::new()),
     }
 }
 

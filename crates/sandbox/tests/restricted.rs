@@ -61,6 +61,122 @@ fn does(grants: &Grants, action: &str, object: impl AsRef<OsStr>) -> String {
     printed
 }
 
+/// A call with arguments that change nothing, and its result without a sandbox. `None` if that depends on the
+/// privileges of the user or on the configuration of the kernel.
+struct Call {
+    name: &'static str,
+    number: libc::c_long,
+    arguments: [i64; 5],
+    unrestricted: Option<i32>,
+}
+
+/// An argument for which there is no process, file or object.
+const NONE: i64 = -1;
+/// A key of System V that no program uses.
+const KEY: i64 = 0x6b61_6e61;
+
+const fn call(
+    name: &'static str,
+    number: libc::c_long,
+    arguments: [i64; 5],
+    unrestricted: Option<i32>,
+) -> Call {
+    Call { name, number, arguments, unrestricted }
+}
+
+/// Shared memory, semaphores and queues of all programs of the user, and keyrings.
+const SHARED: &[Call] = &[
+    call("shmget", libc::SYS_shmget, [KEY, 0, 0, 0, 0], Some(libc::ENOENT)),
+    call("shmat", libc::SYS_shmat, [NONE, 0, 0, 0, 0], Some(libc::EINVAL)),
+    call("shmctl", libc::SYS_shmctl, [NONE, 0, 0, 0, 0], Some(libc::EINVAL)),
+    call("semget", libc::SYS_semget, [KEY, 0, 0, 0, 0], Some(libc::ENOENT)),
+    call("semop", libc::SYS_semop, [NONE, 0, 1, 0, 0], None),
+    call("semctl", libc::SYS_semctl, [NONE, 0, 0, 0, 0], Some(libc::EINVAL)),
+    call("msgget", libc::SYS_msgget, [KEY, 0, 0, 0, 0], Some(libc::ENOENT)),
+    call("msgsnd", libc::SYS_msgsnd, [NONE, 0, 1, 0, 0], None),
+    call("msgrcv", libc::SYS_msgrcv, [NONE, 0, 1, 0, 0], None),
+    call("msgctl", libc::SYS_msgctl, [NONE, 0, 0, 0, 0], Some(libc::EINVAL)),
+    call("mq_open", libc::SYS_mq_open, [0, 0, 0, 0, 0], Some(libc::EFAULT)),
+    call("mq_unlink", libc::SYS_mq_unlink, [0, 0, 0, 0, 0], Some(libc::EFAULT)),
+    call("add_key", libc::SYS_add_key, [0, 0, 0, 0, 0], None),
+    call("request_key", libc::SYS_request_key, [0, 0, 0, 0, 0], None),
+    call("keyctl", libc::SYS_keyctl, [NONE, 0, 0, 0, 0], None),
+];
+
+/// The memory and files of other processes, namespaces, mounts, and subsystems of the kernel.
+const OTHERS: &[Call] = &[
+    call("ptrace", libc::SYS_ptrace, [NONE, NONE, 0, 0, 0], Some(libc::ESRCH)),
+    call("process_vm_readv", libc::SYS_process_vm_readv, [NONE, 0, 0, 0, 0], None),
+    call("process_vm_writev", libc::SYS_process_vm_writev, [NONE, 0, 0, 0, 0], None),
+    call("pidfd_getfd", libc::SYS_pidfd_getfd, [NONE, 0, 0, 0, 0], Some(libc::EBADF)),
+    call("kcmp", libc::SYS_kcmp, [NONE, NONE, 0, 0, 0], None),
+    // Without a flag, it does nothing.
+    call("unshare", libc::SYS_unshare, [0, 0, 0, 0, 0], Some(0)),
+    call("setns", libc::SYS_setns, [NONE, 0, 0, 0, 0], Some(libc::EBADF)),
+    // A user namespace cannot share the file system, so that no process is made.
+    call(
+        "clone",
+        libc::SYS_clone,
+        [(libc::CLONE_NEWUSER | libc::CLONE_FS | libc::CLONE_THREAD) as i64, 0, 0, 0, 0],
+        Some(libc::EINVAL),
+    ),
+    call("mount", libc::SYS_mount, [0, 0, 0, 0, 0], None),
+    call("umount2", libc::SYS_umount2, [0, 0, 0, 0, 0], None),
+    call("fsopen", libc::SYS_fsopen, [0, 0, 0, 0, 0], None),
+    call("open_tree", libc::SYS_open_tree, [NONE, 0, 0, 0, 0], None),
+    call("open_by_handle_at", libc::SYS_open_by_handle_at, [NONE, 0, 0, 0, 0], None),
+    call("bpf", libc::SYS_bpf, [NONE, 0, 0, 0, 0], None),
+    call("io_uring_setup", libc::SYS_io_uring_setup, [0, 0, 0, 0, 0], None),
+    call("perf_event_open", libc::SYS_perf_event_open, [0, 0, 0, 0, 0], None),
+    call("userfaultfd", libc::SYS_userfaultfd, [NONE, 0, 0, 0, 0], None),
+    call("init_module", libc::SYS_init_module, [0, 0, 0, 0, 0], None),
+    call("execveat", libc::SYS_execveat, [NONE, 0, 0, 0, 0], Some(libc::EFAULT)),
+    call("reboot", libc::SYS_reboot, [0, 0, 0, 0, 0], None),
+    call(
+        "ioctl TIOCSTI",
+        libc::SYS_ioctl,
+        [NONE, libc::TIOCSTI as i64, 0, 0, 0],
+        Some(libc::EBADF),
+    ),
+    call(
+        "sendto MSG_FASTOPEN",
+        libc::SYS_sendto,
+        [NONE, 0, 0, libc::MSG_FASTOPEN as i64, 0],
+        Some(libc::EBADF),
+    ),
+];
+
+/// Returns true, and says so, on a system without the interpreter that makes system calls by number.
+fn lacks_perl() -> bool {
+    let is_there = std::path::Path::new("/usr/bin/perl").exists();
+    if !is_there {
+        println!("skipped: there is no Perl");
+    }
+    !is_there
+}
+
+/// Makes calls in a process with these grants, and each also without a sandbox.
+#[track_caller]
+fn refuses(grants: &Grants, calls: &[Call]) {
+    if lacks_perl() {
+        return;
+    }
+    for Call { name, number, arguments, unrestricted } in calls {
+        let [a, b, c, d, e] = arguments;
+        let object = format!("{number} {a} {b} {c} {d} {e}");
+        let result = does(grants, "call", &object);
+        assert!(result.is_empty() || result == EPERM, "{name}: {result}");
+        let Some(expected) = unrestricted else { continue };
+        let mut command = Command::new(confined());
+        command.args(Policy { grants: grants.clone(), is_required: true }.to_arguments());
+        let ended = command.args(["call", &object]).env("UNRESTRICTED", "1").output();
+        let printed = ended.expect("starts").stdout;
+        let expected = if *expected == 0 { DONE.to_owned() } else { expected.to_string() };
+        let result = String::from_utf8_lossy(&printed).trim().to_owned();
+        assert_eq!(result, expected, "{name} without a sandbox");
+    }
+}
+
 /// Checks an action without grants and with grants.
 #[track_caller]
 fn check(grants: &Grants, action: &str, object: impl AsRef<OsStr>, refusal: &str) {
@@ -216,6 +332,49 @@ fn attributes_are_not_changed_by_path() {
 }
 
 #[test]
+fn other_processes_and_the_kernel_are_out_of_reach() {
+    let all = Grants {
+        write: vec!["/".into()],
+        connect: Ports::All,
+        bind: Ports::All,
+        processes: true,
+        modes: true,
+        ..Grants::default()
+    };
+    // No grant permits any of these calls.
+    for grants in [Grants::default(), all] {
+        refuses(&grants, SHARED);
+        refuses(&grants, OTHERS);
+    }
+}
+
+#[test]
+fn other_protocols_than_tcp_are_refused() {
+    if lacks_perl() {
+        return;
+    }
+    let online = Grants { connect: Ports::All, ..Grants::default() };
+    let socket = |family: i32, kind: i32, protocol: i32| {
+        let number = libc::SYS_socket;
+        does(&online, "call", format!("{number} {family} {kind} {protocol} 0 0"))
+    };
+    let is = |result: &str, expected: &str| result.is_empty() || result == expected;
+    let stream = libc::SOCK_STREAM;
+    assert!(is(&socket(libc::AF_INET, stream, libc::IPPROTO_TCP), DONE));
+    for (family, kind, protocol) in [
+        (libc::AF_INET, stream, libc::IPPROTO_MPTCP),
+        (libc::AF_INET6, stream, libc::IPPROTO_SCTP),
+        (libc::AF_PACKET, libc::SOCK_RAW, 0),
+        (libc::AF_VSOCK, stream, 0),
+        (libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_KOBJECT_UEVENT),
+        (libc::AF_ALG, libc::SOCK_SEQPACKET, 0),
+    ] {
+        let result = socket(family, kind, protocol);
+        assert!(is(&result, EPERM), "{family} {kind} {protocol}: {result}");
+    }
+}
+
+#[test]
 fn limits_of_other_processes_are_not_changed() {
     for (object, expected) in [("", DONE), (&std::process::id().to_string(), EPERM)] {
         let result = does(&Grants::default(), "limits", object);
@@ -258,6 +417,28 @@ fn signals_reach_only_the_sandbox() {
     other.kill().expect("can be killed");
     other.wait().expect("is reaped");
     assert!(result.is_empty() || (result == EPERM && is_running), "{result}");
+}
+
+#[test]
+fn mechanism_that_the_system_refuses_is_reported() {
+    let run = |is_required| {
+        let policy = Policy { grants: Grants::default(), is_required };
+        if skips(&policy) {
+            return None;
+        }
+        let mut command = Command::new(confined());
+        command.args(policy.to_arguments()).args(["read", "/root"]).env("WITHOUT_FILTERS", "1");
+        let ended = command.output().expect("starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        Some((text(&ended.stdout), text(&ended.stderr)))
+    };
+    let Some((result, reported)) = run(false) else { return };
+    // Files are limited all the same.
+    assert_eq!(result, EACCES);
+    assert!(reported.starts_with("incomplete: the system refused it: "), "{reported}");
+    assert_eq!(reported.lines().count(), 1, "{reported}");
+    let (result, _) = run(true).expect("as before");
+    assert!(result.starts_with("not restricted: the system refused it: "), "{result}");
 }
 
 #[test]

@@ -25,6 +25,9 @@ const REFUSED: &str = "mayfly-cannot-start ";
 /// The prefix of the line on stdout that reports that this process could not restrict itself. The reason follows.
 const UNRESTRICTED: &str = "mayfly-cannot-restrict ";
 
+/// The prefix of the warning in the log of a plugin that could not be restricted as a whole. The reason follows.
+const INCOMPLETE: &str = "[WARN] the sandbox of this provider is incomplete: ";
+
 /// The time after which a program that is still open for writing is an error.
 const LONGEST_BUSY: Duration = Duration::from_secs(2);
 
@@ -124,7 +127,13 @@ pub(super) fn run_sandboxed(this: &OsStr, parent: &OsStr, arguments: &[OsString]
     };
     close_inherited();
     match sandbox::restrict(&policy, start) {
-        Ok(()) => run(this, parent, program, rest),
+        Ok(refused) => {
+            for error in refused {
+                // The standard error of a plugin is its log.
+                let _logged = writeln!(io::stderr(), "{INCOMPLETE}{error}");
+            }
+            run(this, parent, program, rest)
+        }
         Err(error) => unrestricted(&error),
     }
 }
