@@ -50,7 +50,7 @@ pub mod provider_packages;
 pub mod provisioner_plugins;
 pub mod requirements;
 pub mod root_system;
-mod sandboxes;
+pub mod sandboxes;
 mod schema_cache;
 pub mod session;
 pub mod since;

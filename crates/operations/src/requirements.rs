@@ -45,6 +45,23 @@ pub struct Requirements {
     pub of_state: BTreeSet<ProviderSource>,
 }
 
+impl Requirements {
+    /// All required providers.
+    pub fn providers(&self) -> BTreeSet<ProviderSource> {
+        let mut found = self.of_state.clone();
+        let mut modules = vec![&self.root];
+        for test in &self.tests {
+            found.extend(test.providers.iter().cloned());
+            modules.extend(test.runs.values());
+        }
+        while let Some(module) = modules.pop() {
+            found.extend(module.providers.keys().cloned());
+            modules.extend(module.children.values());
+        }
+        found
+    }
+}
+
 /// Reads the requirements of the configuration, of the test files in the working directory and in
 /// `test_directory`, and of the state.
 pub fn requirements(session: &Session, test_directory: &Path) -> Result<Requirements, Failure> {

@@ -6,11 +6,13 @@
 //!   working directory, modules, path.temp ┘
 //! ```
 //!
+//! A working directory or module that is the home directory, or contains it, is not granted as a whole.
+//!
 //! A bundled provider has a sandbox unless a block disables it, and every other provider has one if a block applies to
 //! it. The policy is *required* if a block asks for it: without it, the provider does not start.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -23,16 +25,24 @@ use plugin::{LaunchError, Sandbox};
 use providers::Surroundings;
 use sandbox::{Confinement, Grants, Policy, contains_home};
 
-use crate::session::Session;
+use crate::{
+    located,
+    session::{Failure, Session},
+};
 
 /// The directory below the data directory with a cache for each provider in a sandbox.
 const CACHES: &str = "provider-caches";
+/// The directory of `path.temp` below the data directory.
+const TEMPORARY: &str = "tmp";
 /// The variable with the directory of the user's caches.
 const CACHE_VARIABLE: &str = "XDG_CACHE_HOME";
 /// The variables with certificates that a provider trusts. The second one has several directories.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 /// The variable with the home directory of the user.
 const HOME: &str = "HOME";
+
+/// The most files of a directory that are granted one by one.
+const MOST_FILES: usize = 256;
 
 /// The sandboxes of the providers of one run.
 #[derive(Default)]
@@ -44,6 +54,8 @@ pub(crate) struct ProviderSandboxes {
     working_directory: PathBuf,
     /// The directories of the configuration, which every provider may read.
     configuration: Vec<PathBuf>,
+    /// The directories of the configuration of which only the files directly in them may be read.
+    broad: Vec<PathBuf>,
     /// The directory in which the command was called, which bundled providers may read. `None` if it is a directory
     /// of the configuration, or contains the home directory.
     called_in: Option<PathBuf>,
@@ -56,12 +68,17 @@ impl ProviderSandboxes {
     /// Reads the settings of a run.
     pub(crate) fn new(session: &Session, config: &CliConfig) -> ProviderSandboxes {
         let working_directory = session.system.base_directory();
-        let configuration = configuration(session, &working_directory);
         let variable = |name: &str| session.system.variable(name);
         let home = variable(HOME).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let Directories { granted: configuration, broad } =
+            Directories::of(session, &working_directory, home.as_deref());
         let called_in = Some(session.system.current_directory())
             .filter(|it| is_new(it, &configuration) && !contains_home(it, home.as_deref()));
-        let writable: Vec<PathBuf> = configuration.iter().chain(&called_in).cloned().collect();
+        let data_dir = working_directory.join(session.data_dir());
+        // A provider that may write in the configuration may do so in `path.temp` even if nothing else is left.
+        let temporary = (!broad.is_empty()).then(|| data_dir.join(TEMPORARY));
+        let writable = configuration.iter().chain(&called_in).chain(&temporary);
+        let writable: Vec<PathBuf> = writable.cloned().collect();
         let surroundings = Surroundings {
             working_directory: &working_directory,
             configuration: &writable,
@@ -78,9 +95,10 @@ impl ProviderSandboxes {
             // Without it, no bundled provider is located, and no other one with a sandbox starts.
             launcher: session.executable.clone().unwrap_or_default(),
             certificates: certificates.collect(),
-            data_dir: working_directory.join(session.data_dir()),
+            data_dir,
             working_directory,
             configuration,
+            broad,
             called_in,
             home,
         }
@@ -101,6 +119,14 @@ impl ProviderSandboxes {
                     "sandbox",
                     &format!("{name}: runs in a sandbox"),
                 ),
+            }
+            for directory in &self.broad {
+                let text = format!(
+                    "{name}: may read only the files directly in {}, and write none, because that directory is or \
+                     contains the home directory; \"read\" and \"write\" of provider_sandbox permit more",
+                    directory.display()
+                );
+                session.view.log(LogLevel::Warn, "sandbox", &text);
             }
         }
     }
@@ -156,7 +182,7 @@ impl ProviderSandboxes {
     }
 
     fn temporary(&self) -> PathBuf {
-        self.data_dir.join("tmp")
+        self.data_dir.join(TEMPORARY)
     }
 
     /// Creates the directory for the caches of a provider. `None` for a bundled one, which has no cache.
@@ -175,14 +201,18 @@ impl ProviderSandboxes {
         Some(rules.find_map(|it| it.is_enabled).unwrap_or(true))
     }
 
+    /// Returns whether Mayfly runs a provider in a sandbox: a block says so, or it is bundled and no block applies.
+    fn is_enabled(&self, source: &ProviderSource, is_bundled: bool) -> bool {
+        self.is_enabled_by_rule(source).unwrap_or(is_bundled)
+    }
+
     fn policy(&self, source: &ProviderSource, located: &Located) -> Option<Policy> {
         let bundled = match located {
             Located::Builtin => return None,
             Located::Bundled { .. } => self.bundled.get(source),
             Located::Installed { .. } | Located::Overridden { .. } => None,
         };
-        let by_rule = self.is_enabled_by_rule(source);
-        if !by_rule.unwrap_or(bundled.is_some()) {
+        if !self.is_enabled(source, bundled.is_some()) {
             return None;
         }
         let mut grants = bundled.cloned().unwrap_or_default();
@@ -191,6 +221,7 @@ impl ProviderSandboxes {
         // A provider that may write somewhere may unpack a program there. Go changes modes by path.
         grants.modes = bundled.is_none() && !grants.write.is_empty();
         grants.read.extend_from_slice(&self.configuration);
+        grants.read.extend(self.broad.iter().flat_map(|it| visible_files(it)));
         grants.read.extend_from_slice(&self.certificates);
         match located {
             Located::Installed { executable, .. } | Located::Overridden { executable } => {
@@ -204,7 +235,7 @@ impl ProviderSandboxes {
             true => grants.write.push(self.temporary()),
             false => grants.read.push(self.temporary()),
         }
-        Some(Policy { grants, is_required: by_rule.is_some() })
+        Some(Policy { grants, is_required: self.is_enabled_by_rule(source).is_some() })
     }
 
     /// Returns the directory of an executable, or the executable alone if an override names one in the home directory.
@@ -244,23 +275,87 @@ pub(crate) fn start_error(source: &ProviderSource, error: &LaunchError) -> Strin
              that applies to a provider and sets \"enabled\" decides.",
             source.for_display()
         ),
+        LaunchError::ForeignAddress(_) => format!(
+            "{error}.\n\nA provider in a sandbox must listen on a socket in its temporary directory, which TMPDIR \
+             names, or on a loopback address. A provider that reports another address makes Mayfly talk to a program \
+             that the provider itself may not reach. Report this to the developers of {}, and do not run it without \
+             a sandbox unless they explain it.",
+            source.for_display()
+        ),
         error => error.to_string(),
     }
 }
 
+/// A provider that Mayfly runs in a sandbox.
+pub struct SandboxedProvider {
+    /// The source address.
+    pub source: ProviderSource,
+    /// The features that this system lacks for sandboxes. `None` if it lacks nothing.
+    pub missing: Option<String>,
+}
+
+/// Returns the providers among these that Mayfly runs in a sandbox.
+///
+/// # Errors
+/// If the CLI configuration, or the list of providers that run already, is invalid.
+pub fn sandboxed(
+    session: &Session,
+    sources: &BTreeSet<ProviderSource>,
+) -> Result<Vec<SandboxedProvider>, Failure> {
+    let config = session.cli_config()?;
+    let reattached = located::reattached(session)?;
+    let sandboxes = ProviderSandboxes::new(session, config);
+    let is_bundled = |source: &ProviderSource| {
+        sandboxes.bundled.contains_key(source) && !config.dev_overrides.contains_key(source)
+    };
+    let is_sandboxed = |source: &&ProviderSource| {
+        let is_process = !source.is_builtin() && !reattached.contains_key(*source);
+        is_process && sandboxes.is_enabled(source, is_bundled(source))
+    };
+    let missing = sandbox::missing(&Policy { grants: Grants::default(), is_required: false });
+    let found = sources.iter().filter(is_sandboxed).cloned();
+    Ok(found.map(|source| SandboxedProvider { source, missing: missing.clone() }).collect())
+}
+
 /// The directories of the configuration: the working directory, and those of local and installed modules.
-fn configuration(session: &Session, working_directory: &Path) -> Vec<PathBuf> {
-    let mut directories = vec![working_directory.to_owned()];
-    // A manifest that cannot be read is reported when the modules are loaded.
-    let manifest = session.read_manifest().unwrap_or_default();
-    let modules = manifest.modules.values().filter(|it| !it.dir.is_empty());
-    let modules = modules.map(|it| working_directory.join(&it.dir));
-    for directory in modules {
-        if is_new(&directory, &directories) {
-            directories.push(directory);
+#[derive(Default)]
+struct Directories {
+    granted: Vec<PathBuf>,
+    /// The directories that are, or contain, the home directory.
+    broad: Vec<PathBuf>,
+}
+
+impl Directories {
+    fn of(session: &Session, working_directory: &Path, home: Option<&Path>) -> Directories {
+        // A manifest that cannot be read is reported when the modules are loaded.
+        let manifest = session.read_manifest().unwrap_or_default();
+        let modules = manifest.modules.values().filter(|it| !it.dir.is_empty());
+        let modules = modules.map(|it| working_directory.join(&it.dir));
+        let mut found = Directories::default();
+        for directory in [working_directory.to_owned()].into_iter().chain(modules) {
+            if contains_home(&directory, home) {
+                if !found.broad.contains(&directory) {
+                    found.broad.push(directory);
+                }
+            } else if is_new(&directory, &found.granted) {
+                found.granted.push(directory);
+            }
         }
+        found
     }
-    directories
+}
+
+/// The files directly in a directory, without hidden ones and links.
+fn visible_files(directory: &Path) -> Vec<PathBuf> {
+    let is_visible = |it: &fs::DirEntry| {
+        let is_hidden = it.file_name().as_encoded_bytes().starts_with(b".");
+        !is_hidden && it.file_type().is_ok_and(|it| it.is_file())
+    };
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.filter(is_visible).map(|it| it.path()).collect();
+    files.sort();
+    files.truncate(MOST_FILES);
+    files
 }
 
 /// Returns true if a directory is not below one of the others.
@@ -293,6 +388,7 @@ mod tests {
             launcher: "/bin/mayfly".into(),
             working_directory: "/project".into(),
             configuration: vec!["/project".into(), "/modules".into()],
+            broad: Vec::new(),
             certificates: Vec::new(),
             data_dir: "/data".into(),
             called_in: Some("/called".into()),
@@ -396,6 +492,41 @@ mod tests {
         assert_eq!(other, None);
         assert_eq!(sandboxes(config).is_enabled_by_rule(&source("a/b")), Some(true));
         assert_eq!(sandboxes("").is_enabled_by_rule(&source("a/b")), None);
+    }
+
+    #[test]
+    fn only_visible_files_of_a_broad_directory_are_granted() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| folder.path().join(name);
+        for name in ["main.tf", "data.json", ".netrc"] {
+            fs::write(path(name), "x").expect("writable");
+        }
+        fs::create_dir(path(".ssh")).expect("writable");
+        fs::create_dir(path("documents")).expect("writable");
+        std::os::unix::fs::symlink(path(".netrc"), path("link")).expect("links");
+        assert_eq!(visible_files(folder.path()), [path("data.json"), path("main.tf")]);
+        let mut sandboxes = sandboxes("");
+        sandboxes.broad = vec![folder.path().to_owned()];
+        let located = Located::Bundled {
+            version: addr::Version::parse("1.0.0").expect("a version"),
+            executable: "/bin/mayfly".into(),
+            arguments: Vec::new(),
+        };
+        let policy = sandboxes.policy(&source("mayfly/local"), &located).expect("is bundled");
+        let Grants { read, write, .. } = policy.grants;
+        assert!(read.contains(&path("main.tf")) && !read.contains(&folder.path().to_owned()));
+        assert!(!write.iter().any(|it| it.starts_with(folder.path())), "{write:?}");
+    }
+
+    #[test]
+    fn foreign_address_is_no_reason_to_disable_the_sandbox() {
+        let error = LaunchError::ForeignAddress("\"/run/docker.sock\"".to_owned());
+        let text = start_error(&source("example.com/a/b"), &error);
+        assert!(
+            text.starts_with("it reported the address \"/run/docker.sock\", which may"),
+            "{text}"
+        );
+        assert!(text.contains("TMPDIR") && !text.contains("enabled = false"), "{text}");
     }
 
     #[test]

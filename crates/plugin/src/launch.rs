@@ -100,6 +100,10 @@ pub enum LaunchError {
     Spawn { program: PathBuf, source: io::Error },
     #[error("its sandbox could not be set up: {0}")]
     Sandbox(String),
+    #[error(
+        "it reported the address {0}, which may belong to another program, so nothing was sent there"
+    )]
+    ForeignAddress(String),
     #[error("timeout while waiting for plugin to start{}", timed_out(*after, stderr))]
     Timeout { after: Duration, stderr: Vec<String> },
     #[error("plugin closed its stdout before it reported its address{}", quoted(stderr))]
@@ -260,9 +264,9 @@ impl Started {
         let mut handshake = self.handshake(program).await?;
         if let Some(sandboxed) = self.guard.sandboxed() {
             let own = sandboxed.own_address(handshake.address);
-            handshake.address = own.map_err(|cause| {
-                let text = self.listener.redact.redact(&cause);
-                LaunchError::Sandbox(logs::shortened(text))
+            handshake.address = own.map_err(|address| {
+                let text = self.listener.redact.redact(&address);
+                LaunchError::ForeignAddress(logs::shortened(text))
             })?;
         }
         self.guard.listens(handshake.address.socket());

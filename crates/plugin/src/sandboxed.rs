@@ -64,12 +64,10 @@ impl Sandboxed {
         self.directory.path()
     }
 
-    /// Returns the address on which the process says that it listens. An error if it may be that of another program:
-    /// this process is not restricted, so it must not connect there for a process that may not, nor remove the socket.
+    /// Returns the address on which the process says that it listens. The error is its text, if it may be that of
+    /// another program: this process is not restricted, so it must not connect there for a process that may not, nor
+    /// remove the socket.
     pub(crate) fn own_address(&self, address: Address) -> Result<Address, String> {
-        let foreign = |text: String| {
-            format!("it reported the address {text}, which may belong to another program")
-        };
         match address {
             Address::Unix(path) => {
                 let own = self.directory.path().canonicalize().ok();
@@ -78,10 +76,10 @@ impl Sandboxed {
                 socket
                     .filter(|it| it.parent() == own.as_deref())
                     .map(Address::Unix)
-                    .ok_or_else(|| foreign(format!("{path:?}")))
+                    .ok_or_else(|| format!("{path:?}"))
             }
             Address::Tcp(address) if address.ip().is_loopback() => Ok(Address::Tcp(address)),
-            Address::Tcp(address) => Err(foreign(address.to_string())),
+            Address::Tcp(address) => Err(address.to_string()),
         }
     }
 

@@ -20,6 +20,7 @@ pub struct Surroundings<'a> {
     /// The directory that the provider runs in.
     pub working_directory: &'a Path,
     /// The directories of the configuration: the working directory, that of the command, and those of modules.
+    /// Those that contain the home directory are left out.
     pub configuration: &'a [PathBuf],
     /// The home directory of the user. `None` if it is unknown.
     pub home: Option<&'a Path>,
@@ -82,8 +83,9 @@ fn network_only(_: &Surroundings<'_>) -> Grants {
 /// from a port to an address. The neighbours of a directory in the home directory are not all configurations.
 fn playground_grants(surroundings: &Surroundings<'_>) -> Grants {
     let working_directory = surroundings.working_directory;
-    let neighbours = working_directory.parent().filter(|it| !contains_home(it, surroundings.home));
-    let neighbours = neighbours.unwrap_or(working_directory).to_owned();
+    let is_narrow = |it: &&Path| !contains_home(it, surroundings.home);
+    let neighbours = working_directory.parent().filter(is_narrow);
+    let shared = neighbours.or_else(|| Some(working_directory).filter(is_narrow));
     let store = (surroundings.variable)(playground::STORE_VARIABLE).filter(|it| !it.is_empty());
     // A new store is created in the directory that contains it.
     let stores = store.iter().flat_map(|it| {
@@ -91,7 +93,7 @@ fn playground_grants(surroundings: &Surroundings<'_>) -> Grants {
         path.parent().map(Path::to_owned).into_iter().chain([path.clone()])
     });
     Grants {
-        write: [neighbours].into_iter().chain(stores).collect(),
+        write: shared.map(Path::to_owned).into_iter().chain(stores).collect(),
         connect: Ports::All,
         bind: Ports::All,
         ..Grants::default()

@@ -7,6 +7,7 @@ use db::{Diagnostic, Summary};
 use operations::{
     provider_packages::{self, LockOptions},
     requirements::{self, ModuleRequirements, TestRequirements},
+    sandboxes::{self, SandboxedProvider},
     session::Failure,
     store,
 };
@@ -56,7 +57,20 @@ fn tree(session: &CommandSession, args: &ProvidersArgs) -> Result<Exit, Failure>
             session.ui.line(&format!("    {}\n", render::required_provider(source, "")));
         }
     }
+    print_sandboxed(session, &sandboxes::sandboxed(session, &found.providers())?);
     Ok(Exit::Success)
+}
+
+/// Prints the providers that run in a sandbox. Prints nothing if there are none, as OpenTofu does.
+fn print_sandboxed(session: &CommandSession, sandboxed: &[SandboxedProvider]) {
+    let Some(first) = sandboxed.first() else { return };
+    session.ui.line("Providers that run in a sandbox:\n");
+    for it in sandboxed {
+        session.ui.line(&format!("    {}\n", render::required_provider(&it.source, "")));
+    }
+    if let Some(missing) = &first.missing {
+        session.ui.line(&format!("    (incomplete on this system: {missing})\n"));
+    }
 }
 
 fn nodes(module: &ModuleRequirements) -> Vec<TreeNode> {

@@ -211,6 +211,61 @@ fn provider_of_a_mirror_writes_temporary_files_and_its_cache() {
 }
 
 #[test]
+fn home_directory_is_not_granted_as_a_whole() {
+    if skips() {
+        return;
+    }
+    let bench = bench(LOCAL, &file(Path::new("a.txt")));
+    let home = bench.path("c").canonicalize().expect("is there");
+    let run = |arguments: &[&str]| {
+        let run = bench.mayfly("c", arguments).env("HOME", &home).env("TF_LOG", "warn");
+        run.env("TF_CLI_CONFIG_FILE", bench.path("rc"))
+    };
+    bench.write("rc", "");
+    run(&["init"]).succeeds();
+    let refused = run(&["apply", "-auto-approve"]).fails();
+    refused.shows(&[
+        &format!("may read only the files directly in {}", home.display()),
+        &format!("it may not write in {home:?}"),
+        &format!("write = [{home:?}]"),
+    ]);
+    let data = |name: &str| {
+        let data = format!("data \"local_file\" \"a\" {{\n  filename = {name:?}\n}}\n");
+        bench.write("c/main.tf", &(requires(LOCAL) + &data));
+    };
+    bench.write("c/visible.txt", "x");
+    bench.write("c/.netrc", "x");
+    data("visible.txt");
+    run(&["plan"]).succeeds();
+    bench.write(
+        "c/main.tf",
+        &format!(
+            "{}resource \"local_file\" \"a\" {{\n  filename = \"${{path.temp}}/a\"\n  content = \"x\"\n}}\n",
+            requires(LOCAL)
+        ),
+    );
+    run(&["apply", "-auto-approve"]).succeeds();
+    data(".netrc");
+    run(&["plan"]).fails().shows(&["it may not read", ".netrc"]);
+}
+
+#[test]
+fn providers_lists_those_in_a_sandbox() {
+    let bench = bench(LOCAL, "");
+    let run = |rc: &str| {
+        bench.write("rc", rc);
+        bench.mayfly("c", ["providers"]).env("TF_CLI_CONFIG_FILE", bench.path("rc")).succeeds()
+    };
+    let heading = "Providers that run in a sandbox:";
+    run("").shows(&[heading, &format!("provider[{LOCAL}]")]);
+    run("provider_sandbox {\n  enabled = false\n}\n").lacks(&[heading]);
+    bench.write("c/main.tf", &requires("example.com/tests/local"));
+    run("").lacks(&[heading]);
+    let block = "provider_sandbox {\n  include = [\"example.com/*/*\"]\n}\n";
+    run(block).shows(&[heading, "provider[example.com/tests/local]"]);
+}
+
+#[test]
 fn invalid_block_stops_the_command() {
     let bench = bench(LOCAL, &file(Path::new("a.txt")));
     let refused = apply(&bench, "provider_sandbox {\n  paths = [\"/\"]\n}\n").exits(1);

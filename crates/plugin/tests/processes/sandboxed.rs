@@ -116,7 +116,7 @@ async fn address_of_another_program_is_not_used() {
     ] {
         let (command, options) = script(folder.path(), &format!("echo \"{address}\""));
         let error = launch(command, options).await.err().expect("is refused");
-        assert!(matches!(error, LaunchError::Sandbox(_)), "{error}");
+        assert!(matches!(error, LaunchError::ForeignAddress(_)), "{error}");
         assert!(error.to_string().contains("may belong to another program"), "{error}");
     }
     assert!(listener.accept().is_err() && other.exists(), "it is neither used nor removed");
