@@ -1,4 +1,4 @@
-//! The list of bundled providers, and functions that serve them as plugins.
+//! The list of bundled providers.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,7 +6,8 @@ use std::{
 };
 
 use addr::{ProviderSource, Version};
-pub use plugin::ServeError;
+pub use mayfly_sdk::ServeError;
+use mayfly_sdk::serve;
 use provider::Provider;
 use sandbox::{Grants, Ports, contains_home};
 
@@ -61,11 +62,26 @@ pub fn bundled() -> Vec<Bundled> {
             playground::SOURCE,
             playground_grants,
             || Arc::new(playground::provider()),
-            serve_playground,
+            || serve(playground::provider()),
         ),
-        bundled(archive::SOURCE, files_only, || Arc::new(archive::provider()), serve_archive),
-        bundled(local::SOURCE, files_only, || Arc::new(local::provider()), serve_local),
-        bundled(restful::SOURCE, network_only, || Arc::new(restful::provider()), serve_restful),
+        bundled(
+            archive::SOURCE,
+            files_only,
+            || Arc::new(archive::provider()),
+            || serve(archive::provider()),
+        ),
+        bundled(
+            local::SOURCE,
+            files_only,
+            || Arc::new(local::provider()),
+            || serve(local::provider()),
+        ),
+        bundled(
+            restful::SOURCE,
+            network_only,
+            || Arc::new(restful::provider()),
+            || serve(restful::provider()),
+        ),
     ]
 }
 
@@ -98,71 +114,4 @@ fn playground_grants(surroundings: &Surroundings<'_>) -> Grants {
         bind: Ports::All,
         ..Grants::default()
     }
-}
-
-/// Serves the playground to the core that started this process, until that core ends it. The memory of the process
-/// is excluded from dumps.
-///
-/// # Errors
-/// If this process was not started as a plugin, or cannot listen.
-pub fn serve_playground() -> Result<(), ServeError> {
-    serve(playground::provider())
-}
-
-/// Serves `mayfly/archive`, as [`serve_playground`] does.
-///
-/// # Errors
-/// If this process was not started as a plugin, or cannot listen.
-pub fn serve_archive() -> Result<(), ServeError> {
-    serve(archive::provider())
-}
-
-/// Serves `mayfly/local`, as [`serve_playground`] does.
-///
-/// # Errors
-/// If this process was not started as a plugin, or cannot listen.
-pub fn serve_local() -> Result<(), ServeError> {
-    serve(local::provider())
-}
-
-/// Serves `mayfly/restful`, as [`serve_playground`] does.
-///
-/// # Errors
-/// If this process was not started as a plugin, or cannot listen.
-pub fn serve_restful() -> Result<(), ServeError> {
-    serve(restful::provider())
-}
-
-/// Serves the playground until an interrupt to every core that reattaches. Prints the value of
-/// `TF_REATTACH_PROVIDERS` for that.
-///
-/// # Errors
-/// If it cannot listen.
-pub fn serve_playground_for_debugging() -> Result<(), ServeError> {
-    run(plugin::serve_debug(Arc::new(playground::provider()), playground::SOURCE))
-}
-
-fn serve(provider: impl Provider + 'static) -> Result<(), ServeError> {
-    forbid_dumps();
-    run(plugin::serve(Arc::new(provider)))
-}
-
-/// Excludes the memory, which holds secrets, from core dumps and from access by other processes of the user. If
-/// the system refuses, the provider is served anyway.
-fn forbid_dumps() {
-    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
-    let _refused = rustix::process::setrlimit(rustix::process::Resource::Core, none);
-    #[cfg(target_os = "linux")]
-    let _refused =
-        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-}
-
-fn run(served: impl Future<Output = Result<(), ServeError>>) -> Result<(), ServeError> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(ServeError::Announce)?;
-    let result = runtime.block_on(served);
-    // A call that hangs, as some faults of the playground do, must not keep the process alive.
-    runtime.shutdown_background();
-    result
 }

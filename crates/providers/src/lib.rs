@@ -22,7 +22,4 @@ pub mod local;
 pub mod playground;
 pub mod restful;
 
-pub use bundle::{
-    Bundled, ServeError, Surroundings, bundled, serve_archive, serve_local, serve_playground,
-    serve_playground_for_debugging, serve_restful,
-};
+pub use bundle::{Bundled, ServeError, Surroundings, bundled};

@@ -64,7 +64,7 @@ pub use self::{
     private::PrivateState,
     resource::{Call, Import, Resource},
     server::Server,
-    serving::{ServeError, main, serve, serve_for_debugging},
+    serving::{ServeError, main, main_of, serve, serve_for_debugging},
     stop::{Stop, Stopper},
     upgrade::{Move, MoveSource, Upgrade},
 };

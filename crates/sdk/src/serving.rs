@@ -13,10 +13,15 @@ use crate::{definition::Definition, server::Server};
 /// If a person starts the program without a core, the program explains itself on stderr.
 pub fn main<D: Definition>(definition: D) -> ExitCode {
     let source = definition.source();
-    let server = Server::new(definition);
-    let served = match std::env::args().any(|it| it == "--debug" || it == "-debug") {
-        true => serve_for_debugging(server, source),
-        false => serve(server),
+    main_of(Server::new(definition), source)
+}
+
+/// The `main` function of a provider that is not a [`Server`] alone, such as one that watches the calls of another
+/// one. See [`main`].
+pub fn main_of(provider: impl Provider + 'static, source: &str) -> ExitCode {
+    let served = match std::env::args().skip(1).any(|it| it == "--debug" || it == "-debug") {
+        true => serve_for_debugging(provider, source),
+        false => serve(provider),
     };
     match served {
         Ok(()) => ExitCode::SUCCESS,

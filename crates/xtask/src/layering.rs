@@ -75,7 +75,7 @@ const TABLE: &[Row] = &[
     row("terraform-provider-notes", &["mayfly-sdk"], &["mayfly-sdk-testing"]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
     // `sandbox`: each bundled provider says what it needs to do.
-    row("providers", &["addr", "http_client", "mayfly-sdk", "plugin", "provider", "sandbox", "values"], &[]),
+    row("providers", &["addr", "http_client", "mayfly-sdk", "provider", "sandbox", "values"], &["plugin"]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
     row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
