@@ -3,184 +3,200 @@
 
 use std::{
     fs::File,
-    future::ready,
-    io::{self, Seek as _, Write as _},
-    path::PathBuf,
+    io::{self, ErrorKind, Seek as _, Write as _},
 };
 
-use provider::BoxFuture;
-use values::{Type, Value};
+use mayfly_sdk::{
+    Call, DataCall, DataSource, Diagnostic, Model, PlanChange, Resource, Set, Str, Unknowns,
+};
 
 use super::{
     collect::{entries, unreadable},
-    order::{self, ArchiveRequest, Format, OUTPUT_PATH},
+    order::{self, ArchiveRequest, Format},
     pack::{PackError, pack},
 };
 use crate::files::{Digests, Draft, IsMode, Mode, beside, file_error};
-use mayfly_sdk::erased::{Change, DataRead, DataSource, Existing, Resource, StepResult};
-use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object, PlanChange,
-    schema::{Attribute, Block, Nesting, Schema, boolean, number, string, typed},
-    validate::OneOf,
-};
 
-/// The attributes for the digests, in the order of [`Digests`].
-const OUTPUTS: [&str; 6] = [
-    "output_md5",
-    "output_sha",
-    "output_sha256",
-    "output_sha512",
-    "output_base64sha256",
-    "output_base64sha512",
-];
+/// An archive of texts, a file, or the files of a directory.
+///
+/// The schema follows the public one of the provider `hashicorp/archive`. Another path requires replacement; any other
+/// change overwrites the archive.
+#[derive(Model)]
+#[model(validate = order::validate)]
+pub(super) struct ArchiveFile {
+    /// The format of the archive.
+    pub(super) r#type: Format,
+    /// The path of the archive. Missing directories are created.
+    #[attribute(requires_replace)]
+    pub(super) output_path: String,
+    /// A text to pack as the file `source_content_filename`.
+    pub(super) source_content: Option<Str>,
+    /// The name of the file with the text `source_content`.
+    pub(super) source_content_filename: Option<Str>,
+    /// The path of a file to pack.
+    pub(super) source_file: Option<String>,
+    /// The path of a directory whose files are packed.
+    pub(super) source_dir: Option<String>,
+    /// Texts to pack as files.
+    #[block]
+    pub(super) source: Set<SourceText>,
+    /// Globs of what stays outside, relative to source_dir; ** is any directories.
+    pub(super) excludes: Option<Set<Str>>,
+    /// True to omit links to directories instead of following them.
+    pub(super) exclude_symlink_directories: Option<bool>,
+    /// The permissions of all entries in octal digits, instead of those of their files.
+    #[attribute(validate = IsMode)]
+    pub(super) output_file_mode: Option<String>,
+    /// The SHA-1 of the archive in hexadecimal digits.
+    #[attribute(computed)]
+    id: Option<String>,
+    /// The size of the archive in bytes.
+    #[attribute(computed)]
+    output_size: Option<u64>,
+    /// The MD5 of the archive in hexadecimal digits.
+    #[attribute(computed)]
+    output_md5: Option<String>,
+    /// The SHA-1 of the archive in hexadecimal digits.
+    #[attribute(computed)]
+    output_sha: Option<String>,
+    /// The SHA-256 of the archive in hexadecimal digits.
+    #[attribute(computed)]
+    output_sha256: Option<String>,
+    /// The SHA-512 of the archive in hexadecimal digits.
+    #[attribute(computed)]
+    output_sha512: Option<String>,
+    /// The SHA-256 of the archive in base64.
+    #[attribute(computed)]
+    output_base64sha256: Option<String>,
+    /// The SHA-512 of the archive in base64.
+    #[attribute(computed)]
+    output_base64sha512: Option<String>,
+}
+
+/// A text that is packed as a file.
+#[derive(Model)]
+pub(super) struct SourceText {
+    /// The text.
+    pub(super) content: Str,
+    /// The name of the file.
+    pub(super) filename: Str,
+}
 
 /// The modes of an archive and of directories that are created for it, before the umask of the process applies.
 const MODE: Mode = Mode(0o666);
 const FOLDERS: Mode = Mode(0o777);
 
-pub(super) struct ArchiveFile;
+/// The data source and the resource.
+pub(super) struct ArchiveType;
 
-/// The schema of the resource and the data source, which follows the public schema of the provider
-/// `hashicorp/archive`. Another path requires replacement; any other change overwrites the archive.
-pub(super) fn schema() -> Schema {
-    let source = Block::new()
-        .description("A text that is packed as a file.")
-        .attribute("content", string().required())
-        .attribute("filename", string().required());
-    let computed = |name: &str| if name == "output_size" { number() } else { string() }.computed();
-    let mut block = Block::new()
-        .description("An archive of texts, a file, or the files of a directory.")
-        .attribute("type", string().required().validator(OneOf(Format::NAMES)))
-        .attribute(OUTPUT_PATH, string().required().requires_replace())
-        .attribute(order::SOURCE_CONTENT, string().optional())
-        .attribute(order::SOURCE_CONTENT_FILENAME, string().optional())
-        .attribute(order::SOURCE_FILE, string().optional())
-        .attribute(order::SOURCE_DIR, string().optional())
-        .attribute(order::EXCLUDES, globs())
-        .attribute("exclude_symlink_directories", boolean().optional())
-        .attribute("output_file_mode", string().optional().validator(IsMode))
-        .block(order::SOURCE, Nesting::Set, source);
-    for name in OUTPUTS.into_iter().chain(["id", "output_size"]) {
-        block = block.attribute(name, computed(name));
-    }
-    Schema::new(block)
-}
+impl DataSource<()> for ArchiveType {
+    type Model = ArchiveFile;
 
-fn globs() -> Attribute {
-    let text = "Globs of what stays outside, relative to source_dir; ** is any directories.";
-    typed(Type::Set(Type::String.into())).optional().description(text)
-}
-
-impl DataSource<()> for ArchiveFile {
     fn type_name(&self) -> &'static str {
         "archive_file"
     }
 
-    fn schema(&self) -> Schema {
-        schema()
-    }
-
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        order::validate(config, diagnostics);
-    }
-
-    fn read<'a>(&'a self, _: &'a (), read: &'a mut DataRead) -> BoxFuture<'a, StepResult> {
-        Box::pin(write(&mut read.state))
+    async fn read(
+        &self,
+        (): &(),
+        config: ArchiveFile,
+        _: &mut DataCall,
+    ) -> Result<ArchiveFile, Diagnostic> {
+        beside(move || config.write()).await
     }
 }
 
-impl Resource<()> for ArchiveFile {
+impl Resource<()> for ArchiveType {
+    type Model = ArchiveFile;
+
     fn type_name(&self) -> &'static str {
         "archive_file"
-    }
-
-    fn schema(&self) -> Schema {
-        schema()
-    }
-
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        order::validate(config, diagnostics);
     }
 
     /// Looks for changes that no attribute shows: changed contents of the packed files, and a changed archive.
-    fn plan<'a>(&'a self, _: &'a (), change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            if change.planned.value() != change.prior.value() {
-                return Ok(());
-            }
-            let order = ArchiveRequest::of(&change.prior)?;
-            let packed = beside(move || digests(&order)).await;
-            // A source that cannot be packed yet may be created before the apply. If it is not, the apply reports
-            // the error.
-            let is_same =
-                packed.is_ok_and(|it| Some(it.id()) == change.prior.string("id").as_deref());
-            if !is_same {
-                for name in OUTPUTS.iter().chain(&["id"]) {
-                    change.planned.set(name, Value::unknown(Type::String));
-                }
-                change.planned.set("output_size", Value::unknown(Type::Number));
-            }
-            Ok(())
-        })
+    async fn plan(&self, (): &(), change: &mut PlanChange) -> Result<(), Diagnostic> {
+        if change.planned.value() != change.prior.value() {
+            return Ok(());
+        }
+        let prior = ArchiveFile::decode(&change.prior, Unknowns::Refused)?;
+        let order = ArchiveRequest::of(&prior)?;
+        let packed = beside(move || digests(&order)).await;
+        // A source that cannot be packed yet may be created before the apply. If it is not, the apply reports
+        // the error.
+        if !packed.is_ok_and(|it| Some(it.sha1) == prior.id) {
+            order::OUTPUTS.iter().for_each(|it| change.planned.set_unknown(it));
+        }
+        Ok(())
     }
 
-    fn create<'a>(&'a self, _: &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let mut state = change.planned.clone();
-            write(&mut state).await?;
-            change.state = state;
-            Ok(())
-        })
+    async fn create(
+        &self,
+        (): &(),
+        planned: ArchiveFile,
+        _: &mut Call,
+    ) -> Result<ArchiveFile, Diagnostic> {
+        beside(move || planned.write()).await
     }
 
-    fn read<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let path = PathBuf::from(&*existing.state.string(OUTPUT_PATH).unwrap_or_default());
-            let found = path.clone();
-            match beside(move || File::open(found).and_then(Digests::of)).await {
-                Ok(digests) => show(&mut existing.state, &digests),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => existing.gone(),
-                Err(error) => {
-                    let attribute = existing.state.path_of(OUTPUT_PATH);
-                    return Err(file_error(&attribute, "Archive Cannot Be Read", &path, error));
-                }
+    async fn read(
+        &self,
+        (): &(),
+        state: ArchiveFile,
+        _: &mut Call,
+    ) -> Result<Option<ArchiveFile>, Diagnostic> {
+        beside(move || match File::open(&state.output_path).and_then(Digests::of) {
+            Ok(digests) => Ok(Some(state.with(digests))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                let (attribute, path) = (ArchiveFile::OUTPUT_PATH, &state.output_path);
+                Err(file_error(attribute, "Archive Cannot Be Read", path, error))
             }
-            Ok(())
         })
+        .await
     }
 
-    fn update<'a>(&'a self, client: &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
-        self.create(client, change)
+    async fn update(
+        &self,
+        client: &(),
+        _: ArchiveFile,
+        planned: ArchiveFile,
+        call: &mut Call,
+    ) -> Result<ArchiveFile, Diagnostic> {
+        self.create(client, planned, call).await
     }
 
     /// Keeps the archive, as the data source does: a program that received its path may still need it.
-    fn delete<'a>(&'a self, _: &'a (), _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(ready(Ok(())))
+    async fn delete(&self, (): &(), _: ArchiveFile, _: &mut Call) -> Result<(), Diagnostic> {
+        Ok(())
     }
 }
 
-/// Writes the archive that `object` describes and sets the computed attributes.
-async fn write(object: &mut Object) -> StepResult {
-    let order = ArchiveRequest::of(object)?;
-    let digests = beside(move || written(&order)).await?;
-    show(object, &digests);
-    Ok(())
-}
+impl ArchiveFile {
+    /// Writes the archive to its place.
+    fn write(self) -> Result<ArchiveFile, Diagnostic> {
+        let order = ArchiveRequest::of(&self)?;
+        let unwritable = |error| unwritable(&order, &error);
+        let entries = entries(&order)?;
+        let mut draft = Draft::begin(&order.output, MODE, FOLDERS).map_err(unwritable)?;
+        pack(order.format, &entries, draft.file()).map_err(|it| not_packed(&order, it))?;
+        let digests = digests_of(draft.file()).map_err(unwritable)?;
+        draft.keep().map_err(unwritable)?;
+        Ok(self.with(digests))
+    }
 
-fn show(object: &mut Object, digests: &Digests) {
-    digests.show(object, &OUTPUTS);
-    object.set("output_size", i64::try_from(digests.size()).unwrap_or(i64::MAX));
-}
-
-/// Writes the archive to its place.
-fn written(order: &ArchiveRequest) -> Result<Digests, Diagnostic> {
-    let unwritable = |error| unwritable(order, &error);
-    let entries = entries(order)?;
-    let mut draft = Draft::begin(&order.output, MODE, FOLDERS).map_err(unwritable)?;
-    pack(order.format, &entries, draft.file()).map_err(|it| not_packed(order, it))?;
-    let digests = digests_of(draft.file()).map_err(unwritable)?;
-    draft.keep().map_err(unwritable)?;
-    Ok(digests)
+    fn with(self, digests: Digests) -> ArchiveFile {
+        ArchiveFile {
+            id: Some(digests.sha1.clone()),
+            output_size: Some(digests.size),
+            output_md5: Some(digests.md5),
+            output_sha: Some(digests.sha1),
+            output_sha256: Some(digests.sha256),
+            output_sha512: Some(digests.sha512),
+            output_base64sha256: Some(digests.base64sha256),
+            output_base64sha512: Some(digests.base64sha512),
+            ..self
+        }
+    }
 }
 
 /// Computes the digests of the archive without writing it to its place.
@@ -205,6 +221,5 @@ fn not_packed(order: &ArchiveRequest, error: PackError) -> Diagnostic {
 }
 
 fn unwritable(order: &ArchiveRequest, error: &io::Error) -> Diagnostic {
-    let attribute = values::Path::root().attr(OUTPUT_PATH);
-    file_error(&attribute, "Archive Cannot Be Written", &order.output, error)
+    file_error(ArchiveFile::OUTPUT_PATH, "Archive Cannot Be Written", &order.output, error)
 }

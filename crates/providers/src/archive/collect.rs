@@ -153,7 +153,7 @@ pub(super) fn unreadable(
     path: &Path,
     why: impl std::fmt::Display,
 ) -> Diagnostic {
-    file_error(&order.attribute, UNREADABLE, path, why)
+    file_error(order.attribute.clone(), UNREADABLE, path, why)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `mayfly/archive`: archives of files, as a data source and as a resource, modelled on the provider
 //! `hashicorp/archive`.
 //!
-//! Start at [`provider`], then [`archive_file`]: it converts a configuration to an [`order::Order`], [`collect`]
+//! Start at [`provider`], then [`archive_file`]: it converts a configuration to an [`order::ArchiveRequest`], [`collect`]
 //! finds the entries, and [`pack`] packs them.
 //!
 //! **Invariant:** the bytes of an archive depend only on names, contents and modes, not on times, owners, or the
@@ -13,9 +13,9 @@ mod collect;
 mod order;
 mod pack;
 
-use archive_file::ArchiveFile;
-
 use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Server, Types};
+
+use self::archive_file::ArchiveType;
 
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/archive";
@@ -42,6 +42,6 @@ impl Definition for Archive {
     }
 
     fn types(&self, types: &mut Types<()>) {
-        types.erased_resource(Box::new(ArchiveFile)).erased_data_source(Box::new(ArchiveFile));
+        types.resource(ArchiveType).data_source(ArchiveType);
     }
 }

@@ -6,24 +6,30 @@ use std::{
 };
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use values::{Path, Str};
+use mayfly_sdk::{Choice, Diagnostic, Diagnostics, Object, Path, Str, validate::requires};
 
+use super::archive_file::{ArchiveFile, SourceText};
 use crate::files::Mode;
-use mayfly_sdk::{Diagnostic, Diagnostics, Object, validate::requires};
 
 /// The attributes for the content. A configuration sets exactly one of them.
-const WAYS: [&str; 4] = [SOURCE, SOURCE_CONTENT, SOURCE_FILE, SOURCE_DIR];
+const WAYS: [&str; 4] = [
+    ArchiveFile::SOURCE.name(),
+    ArchiveFile::SOURCE_CONTENT.name(),
+    ArchiveFile::SOURCE_FILE.name(),
+    ArchiveFile::SOURCE_DIR.name(),
+];
 
-pub(super) const SOURCE: &str = "source";
-pub(super) const SOURCE_CONTENT: &str = "source_content";
-pub(super) const SOURCE_CONTENT_FILENAME: &str = "source_content_filename";
-pub(super) const SOURCE_FILE: &str = "source_file";
-pub(super) const SOURCE_DIR: &str = "source_dir";
-pub(super) const OUTPUT_PATH: &str = "output_path";
-pub(super) const EXCLUDES: &str = "excludes";
-
-/// The summary of errors about attributes that exclude or require each other.
-const COMBINATION: &str = "Invalid Attribute Combination";
+/// The computed attributes.
+pub(super) const OUTPUTS: [&str; 8] = [
+    ArchiveFile::ID.name(),
+    ArchiveFile::OUTPUT_SIZE.name(),
+    ArchiveFile::OUTPUT_MD5.name(),
+    ArchiveFile::OUTPUT_SHA.name(),
+    ArchiveFile::OUTPUT_SHA256.name(),
+    ArchiveFile::OUTPUT_SHA512.name(),
+    ArchiveFile::OUTPUT_BASE64SHA256.name(),
+    ArchiveFile::OUTPUT_BASE64SHA512.name(),
+];
 
 /// An archive to create. It has no `Debug`, because its contents may be secret.
 pub(super) struct ArchiveRequest {
@@ -37,23 +43,11 @@ pub(super) struct ArchiveRequest {
 }
 
 /// The format of an archive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Choice)]
 pub(super) enum Format {
     Zip,
+    #[choice("tar.gz")]
     TarGz,
-}
-
-impl Format {
-    /// The names of all formats.
-    pub(super) const NAMES: &'static [&'static str] = &["zip", "tar.gz"];
-
-    fn parse(name: &str) -> Option<Format> {
-        match name {
-            "zip" => Some(Format::Zip),
-            "tar.gz" => Some(Format::TarGz),
-            _ => None,
-        }
-    }
 }
 
 /// The content of an archive.
@@ -76,87 +70,98 @@ pub(super) struct Directory {
 }
 
 impl ArchiveRequest {
-    /// Creates the request from a configuration or plan that is wholly known.
+    /// Creates the request.
     ///
     /// # Errors
     /// Returns an error that only values that were unknown during validation reveal.
-    pub(super) fn of(object: &Object) -> Result<ArchiveRequest, Diagnostic> {
-        let mut diagnostics = Diagnostics::default();
-        let way = validate(object, &mut diagnostics);
-        if let Some(error) = diagnostics.into_vec().into_iter().find(Diagnostic::is_error) {
-            return Err(error);
-        }
-        let text = |name| object.string(name).unwrap_or_default();
-        let invalid = |name| {
-            let path = object.path_of(name);
-            let detail = format!("{} has no value that can be used.", mayfly_sdk::shown(&path));
-            Diagnostic::error("Invalid Attribute Value", detail).at(path)
+    pub(super) fn of(archive: &ArchiveFile) -> Result<ArchiveRequest, Diagnostic> {
+        let mode = archive.output_file_mode.as_ref();
+        let mode = mode.map(|it| Mode::of(ArchiveFile::OUTPUT_FILE_MODE, it)).transpose()?;
+        let (contents, attribute) = match (&archive.source_file, &archive.source_dir) {
+            (Some(path), _) => (Contents::File(path.into()), ArchiveFile::SOURCE_FILE.path()),
+            (None, Some(path)) => {
+                let excludes = globs(archive.excludes.as_deref().unwrap_or(&Vec::new()))?;
+                let follow = archive.exclude_symlink_directories != Some(true);
+                let directory = Directory { path: path.into(), excludes, follow };
+                (Contents::Directory(directory), ArchiveFile::SOURCE_DIR.path())
+            }
+            (None, None) => (Contents::Texts(texts(archive)?), ArchiveFile::SOURCE.path()),
         };
-        let mode = match object.string("output_file_mode") {
-            Some(mode) => Some(Mode::parse(&mode).ok_or_else(|| invalid("output_file_mode"))?),
-            None => None,
-        };
-        let contents = match way {
-            Some(SOURCE_FILE) => Contents::File(PathBuf::from(&*text(SOURCE_FILE))),
-            Some(SOURCE_DIR) => Contents::Directory(Directory {
-                path: PathBuf::from(&*text(SOURCE_DIR)),
-                excludes: excludes(object)?,
-                follow: object.bool("exclude_symlink_directories") != Some(true),
-            }),
-            Some(_) => Contents::Texts(texts(object)?),
-            None => return Err(invalid(WAYS[0])),
-        };
-        Ok(ArchiveRequest {
-            format: Format::parse(&text("type")).ok_or_else(|| invalid("type"))?,
-            contents,
-            attribute: object.path_of(way.unwrap_or_default()),
-            mode,
-            output: PathBuf::from(&*text(OUTPUT_PATH)),
-        })
+        let output = PathBuf::from(&archive.output_path);
+        Ok(ArchiveRequest { format: archive.r#type, contents, attribute, mode, output })
+    }
+}
+
+/// Returns the entries that are given as texts. There is at least one.
+fn texts(archive: &ArchiveFile) -> Result<Vec<(String, Str)>, Diagnostic> {
+    if let Some(content) = &archive.source_content {
+        let filename = archive.source_content_filename.as_slice();
+        let names = entry_names(ArchiveFile::SOURCE_CONTENT_FILENAME, filename)?;
+        return Ok(names.into_iter().map(|it| (it, content.clone())).collect());
+    }
+    let filenames: Vec<_> = archive.source.iter().map(|it| it.filename.clone()).collect();
+    let names = entry_names(ArchiveFile::SOURCE, &filenames)?;
+    let contents = archive.source.iter().map(|it| it.content.clone());
+    match names.is_empty() {
+        true => Err(combination(&[])),
+        false => Ok(names.into_iter().zip(contents).collect()),
     }
 }
 
 /// Checks the rules that the schema cannot express. The configuration may be unknown in parts; an unknown
-/// attribute counts as set. Returns the attribute for the content if exactly one is set.
-pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) -> Option<&'static str> {
-    requires(config, SOURCE_CONTENT, SOURCE_CONTENT_FILENAME, diagnostics);
-    requires(config, SOURCE_CONTENT_FILENAME, SOURCE_CONTENT, diagnostics);
+/// attribute counts as set.
+pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
+    let [content, filename] =
+        [ArchiveFile::SOURCE_CONTENT.name(), ArchiveFile::SOURCE_CONTENT_FILENAME.name()];
+    requires(config, content, filename, diagnostics);
+    requires(config, filename, content, diagnostics);
     let given: Vec<&str> = WAYS.into_iter().filter(|way| is_given(config, way)).collect();
-    if given.len() != 1 {
-        let detail = format!(
-            "Exactly one of {} must be given; {}.",
-            WAYS.join(", "),
-            if given.is_empty() { "none is".to_owned() } else { given.join(" and ") + " are" },
-        );
-        // Report the last attribute, which is one too many. If none is set, report the first, which could be set.
-        let at = given.last().unwrap_or(&WAYS[0]);
-        diagnostics.error_at(config.path_of(at), COMBINATION, detail);
-        return None;
+    let [way] = given[..] else {
+        diagnostics.push(combination(&given));
+        return;
+    };
+    let excludes = ArchiveFile::EXCLUDES;
+    if way != ArchiveFile::SOURCE_DIR.name() && !config.is_absent(excludes) {
+        let detail = "excludes leaves out files of source_dir, which is not set.";
+        diagnostics.warn_at(excludes.path(), "Attribute Without Effect", detail);
     }
-    if given[0] != SOURCE_DIR && !config.is_absent(EXCLUDES) {
-        let detail = format!("{EXCLUDES} leaves out files of {SOURCE_DIR}, which is not set.");
-        diagnostics.warn_at(config.path_of(EXCLUDES), "Attribute Without Effect", detail);
-    }
-    for invalid in [excludes(config).err(), texts(config).err()].into_iter().flatten() {
-        diagnostics.push(invalid);
-    }
-    Some(given[0])
+    let blocks = config.objects(ArchiveFile::SOURCE);
+    let blocks = blocks.iter().filter_map(|(_, it)| it.string(SourceText::FILENAME));
+    let single = config.string(filename);
+    let invalid = [
+        globs(&config.strings(excludes)).err(),
+        entry_names(ArchiveFile::SOURCE, &blocks.collect::<Vec<_>>()).err(),
+        entry_names(ArchiveFile::SOURCE_CONTENT_FILENAME, single.as_slice()).err(),
+    ];
+    invalid.into_iter().flatten().for_each(|it| diagnostics.push(it));
 }
 
 /// Returns true if the attribute is set. A set of blocks is never null, so an empty one counts as not set.
 fn is_given(config: &Object, way: &str) -> bool {
     let value = config.attr(way);
-    !value.is_null() && (way != SOURCE || value.stored_length() != Some(0))
+    !value.is_null() && (way != ArchiveFile::SOURCE.name() || value.stored_length() != Some(0))
+}
+
+/// The error for a configuration with these attributes for the content, of which there must be one.
+fn combination(given: &[&str]) -> Diagnostic {
+    let detail = format!(
+        "Exactly one of {} must be given; {}.",
+        WAYS.join(", "),
+        if given.is_empty() { "none is".to_owned() } else { given.join(" and ") + " are" },
+    );
+    // Report the last attribute, which is one too many. If none is set, report the first, which could be set.
+    let at = Path::root().attr(*given.last().unwrap_or(&WAYS[0]));
+    Diagnostic::error("Invalid Attribute Combination", detail).at(at)
 }
 
 /// Parses the globs of `excludes`. They match whole names; `*` and `?` do not match a `/`, `**` does.
-fn excludes(config: &Object) -> Result<GlobSet, Diagnostic> {
+fn globs(patterns: &[Str]) -> Result<GlobSet, Diagnostic> {
     let mut set = GlobSetBuilder::new();
     let invalid = |detail: String| {
-        Diagnostic::error("Invalid Glob Pattern", detail).at(config.path_of(EXCLUDES))
+        Diagnostic::error("Invalid Glob Pattern", detail).at(ArchiveFile::EXCLUDES.path())
     };
-    for pattern in config.strings(EXCLUDES) {
-        let mut glob = GlobBuilder::new(&pattern);
+    for pattern in patterns {
+        let mut glob = GlobBuilder::new(pattern);
         let glob = glob.literal_separator(true).backslash_escape(true).build();
         let glob = glob.map_err(|it| invalid(format!("{pattern:?}: {}.", it.kind())))?;
         set.add(glob);
@@ -164,27 +169,20 @@ fn excludes(config: &Object) -> Result<GlobSet, Diagnostic> {
     set.build().map_err(|it| invalid(format!("{it}.")))
 }
 
-/// Returns the entries that are given as texts. Errors name no element of the set, because its index would be its
-/// content.
-fn texts(config: &Object) -> Result<Vec<(String, Str)>, Diagnostic> {
-    let mut texts = Vec::new();
-    let mut names = BTreeSet::new();
-    let blocks = config.objects(SOURCE);
-    let blocks = blocks.iter().map(|(_, block)| (block, "filename", "content", SOURCE));
-    let single = (config, SOURCE_CONTENT_FILENAME, SOURCE_CONTENT, SOURCE_CONTENT_FILENAME);
-    for (object, filename, content, attribute) in blocks.chain([single]) {
-        let Some(filename) = object.string(filename) else { continue };
+/// Returns the names in the archive for these file names of an attribute. Errors name no element of a set, because its
+/// index would be its content.
+fn entry_names(attribute: impl Into<Path>, filenames: &[Str]) -> Result<Vec<String>, Diagnostic> {
+    let attribute = attribute.into();
+    let mut known = BTreeSet::new();
+    let name = |filename: &Str| {
         let invalid = |why| {
-            let detail = format!("The file name {:?} {why}.", &*filename);
-            Diagnostic::error("Invalid File Name", detail).at(config.path_of(attribute))
+            let detail = format!("The file name {:?} {why}.", &**filename);
+            Diagnostic::error("Invalid File Name", detail).at(attribute.clone())
         };
-        let name = entry_name(&filename).ok_or_else(|| invalid("leads out of the archive"))?;
-        if !names.insert(name.clone()) {
-            return Err(invalid("is listed twice"));
-        }
-        texts.push((name, object.string(content).unwrap_or_default()));
-    }
-    Ok(texts)
+        let name = entry_name(filename).ok_or_else(|| invalid("leads out of the archive"))?;
+        if known.insert(name.clone()) { Ok(name) } else { Err(invalid("is listed twice")) }
+    };
+    filenames.iter().map(name).collect()
 }
 
 /// Returns the name in the archive, relative and without `.` and `..`, so that unpacking stays inside of the
@@ -207,13 +205,13 @@ mod tests {
     use expect_test::{Expect, expect};
     use values::{Type, Value, json};
 
+    use mayfly_sdk::{Model as _, Unknowns};
+
     use super::*;
-    use crate::archive::archive_file::schema;
-    use mayfly_sdk::Diagnostic;
 
     /// Creates a configuration from JSON. `"?"` stands for an unknown string or an unknown attribute.
     fn config(members: &str) -> Object {
-        let empty = schema().to_provider().block().empty_value();
+        let empty = ArchiveFile::schema().to_provider().block().empty_value();
         let mut object = Object::new(empty);
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(members).expect("is JSON");
@@ -330,9 +328,7 @@ mod tests {
                  source_dir, which is not set."
             ],
         );
-        let set = excludes(&config(
-            r#"{"excludes": ["*.log", "a/*", "**/node_modules", "c/**/d", "{x,y}?"]}"#,
-        ));
+        let set = globs(&["*.log", "a/*", "**/node_modules", "c/**/d", "{x,y}?"].map(Str::from));
         let set = set.unwrap_or_else(|_| unreachable!("the globs are valid"));
         for name in ["b.log", "a/b", "node_modules", "p/q/node_modules", "c/d", "c/1/2/d", "x1"] {
             assert!(set.is_match(name), "{name}");
@@ -344,27 +340,29 @@ mod tests {
 
     #[test]
     fn archive_arguments_are_checked_once_known() {
-        let refused = |members: &str| {
-            let order = ArchiveRequest::of(&config(members));
-            line(&order.err().expect("is refused"))
+        let request = |members: &str| {
+            let object = config(members);
+            ArchiveRequest::of(&ArchiveFile::decode(&object, Unknowns::Refused)?)
         };
+        let refused = |members: &str| line(&request(members).err().expect("is refused"));
         expect![
             ".source: Invalid Attribute Combination: Exactly one of source, source_content, \
                  source_file, source_dir must be given; none is."
         ]
-        .assert_eq(&refused(r#"{"type": "zip"}"#));
-        expect![".type: Invalid Attribute Value: type has no value that can be used."]
-            .assert_eq(&refused(r#"{"source_file": "f", "type": "rar"}"#));
-        expect![".output_file_mode: Invalid Attribute Value: output_file_mode has no value that can be used."]
-            .assert_eq(&refused(r#"{"source_file": "f", "type": "zip", "output_file_mode": "9"}"#));
-        let order = ArchiveRequest::of(&config(
+        .assert_eq(&refused(r#"{"type": "zip", "output_path": "o"}"#));
+        expect![".type: Invalid Attribute Value Match: type must be one of: zip, tar.gz."]
+            .assert_eq(&refused(r#"{"source_file": "f", "type": "rar", "output_path": "o"}"#));
+        expect![[r#".output_file_mode: Invalid File Mode: output_file_mode must be permissions in octal digits, such as "0644"."#]]
+            .assert_eq(&refused(
+                r#"{"source_file": "f", "type": "zip", "output_path": "o", "output_file_mode": "9"}"#,
+            ));
+        let order = request(
             r#"{"source_dir": "d", "type": "tar.gz", "output_path": "o", "output_file_mode": "0666"}"#,
-        ));
+        );
         let order = order.unwrap_or_else(|_| unreachable!("nothing is wrong with it"));
         assert_eq!((order.format, order.mode), (Format::TarGz, Some(Mode(0o666))));
         assert!(matches!(&order.contents, Contents::Directory(it) if it.follow));
-        assert_eq!(order.attribute, Path::root().attr(SOURCE_DIR));
-        assert!(Format::NAMES.iter().all(|it| Format::parse(it).is_some()));
-        assert_ne!(config("{}").attr(SOURCE).ty(), Type::Dynamic);
+        assert_eq!(order.attribute, ArchiveFile::SOURCE_DIR.path());
+        assert_ne!(config("{}").attr(ArchiveFile::SOURCE).ty(), Type::Dynamic);
     }
 }

@@ -8,17 +8,20 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
-use mayfly_sdk::Object;
-
 /// The number of bytes of a file that are in memory at once.
 const CHUNK: usize = 64 * 1024;
 
-/// The size of a file and all digests that the providers report.
+/// The size of a file and all digests that the providers report, in hexadecimal digits or in base64.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Digests {
-    size: u64,
-    /// MD5, SHA-1, SHA-256 and SHA-512 in hexadecimal digits, then SHA-256 and SHA-512 in base64.
-    texts: [String; 6],
+    pub(crate) size: u64,
+    pub(crate) md5: String,
+    /// The SHA-1, which is also the `id` of all objects for files.
+    pub(crate) sha1: String,
+    pub(crate) sha256: String,
+    pub(crate) sha512: String,
+    pub(crate) base64sha256: String,
+    pub(crate) base64sha512: String,
 }
 
 impl Digests {
@@ -44,33 +47,15 @@ impl Digests {
             size += read.len() as u64;
         }
         let (sha256, sha512) = (sha256.finalize(), sha512.finalize());
-        let texts = [
-            encode_string(&md5.finalize()),
-            encode_string(&sha1.finalize()),
-            encode_string(&sha256),
-            encode_string(&sha512),
-            STANDARD.encode(sha256),
-            STANDARD.encode(sha512),
-        ];
-        Ok(Digests { size, texts })
-    }
-
-    /// The number of bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// The SHA-1 in hexadecimal digits, which is the `id` of all objects for files.
-    pub(crate) fn id(&self) -> &str {
-        &self.texts[1]
-    }
-
-    /// Sets `id` and the attributes with these names, in the order of the digests.
-    pub(crate) fn show(&self, object: &mut Object, names: &[&str; 6]) {
-        object.set("id", self.id());
-        for (name, text) in names.iter().zip(&self.texts) {
-            object.set(name, text.as_str());
-        }
+        Ok(Digests {
+            size,
+            md5: encode_string(&md5.finalize()),
+            sha1: encode_string(&sha1.finalize()),
+            base64sha256: STANDARD.encode(sha256),
+            base64sha512: STANDARD.encode(sha512),
+            sha256: encode_string(&sha256),
+            sha512: encode_string(&sha512),
+        })
     }
 }
 
@@ -106,8 +91,9 @@ mod tests {
             "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
             "3a81oZNherrMQXNJriBBMRLm+k6JqX6iCp7u5ktV05ohkpkqJ0/BqDa6PCOj/uu9RU1EI2Q86A4qmslPpUyknw==",
         ];
-        assert_eq!((digests.size(), digests.id()), (3, expected[1]));
-        assert_eq!(digests.texts, expected);
+        assert_eq!(digests.size, 3);
+        let Digests { md5, sha1, sha256, sha512, base64sha256, base64sha512, .. } = digests.clone();
+        assert_eq!([md5, sha1, sha256, sha512, base64sha256, base64sha512], expected);
         assert_eq!(Digests::of(Slow(b"abc", false)).expect("goes on"), digests);
     }
 }

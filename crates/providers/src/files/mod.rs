@@ -6,8 +6,7 @@ mod digests;
 mod draft;
 mod mode;
 
-use provider::ProviderDiagnostic;
-use values::Path;
+use mayfly_sdk::{Diagnostic, Path};
 
 pub(crate) use self::{
     digests::Digests,
@@ -29,10 +28,11 @@ pub(crate) async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
 
 /// Creates an error about a file that an attribute names. `why` must not quote the content of the file.
 pub(crate) fn file_error(
-    attribute: &Path,
+    attribute: impl Into<Path>,
     summary: &str,
-    file: &std::path::Path,
+    file: impl AsRef<std::path::Path>,
     why: impl std::fmt::Display,
-) -> ProviderDiagnostic {
-    ProviderDiagnostic::error(summary, format!("{}: {why}.", file.display())).at(attribute.clone())
+) -> Diagnostic {
+    let detail = format!("{}: {why}.", file.as_ref().display());
+    Diagnostic::error(summary, detail).at(attribute.into())
 }

@@ -2,7 +2,7 @@
 
 use values::{Path, Value};
 
-use mayfly_sdk::{Diagnostics, validate::Validator};
+use mayfly_sdk::{Diagnostic, Diagnostics, shown, validate::Validator};
 
 /// The permissions of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +16,19 @@ impl Mode {
         let is_octal = digits.len() == 3 && digits.bytes().all(|it| (b'0'..=b'7').contains(&it));
         is_octal.then(|| u32::from_str_radix(digits, 8).ok().map(Mode)).flatten()
     }
+
+    /// Parses the value of an attribute.
+    ///
+    /// # Errors
+    /// See [`Mode::parse`].
+    pub(crate) fn of(path: impl Into<Path>, text: &str) -> Result<Mode, Diagnostic> {
+        let path = path.into();
+        Mode::parse(text).ok_or_else(|| {
+            let detail =
+                format!("{} must be permissions in octal digits, such as \"0644\".", shown(&path));
+            Diagnostic::error("Invalid File Mode", detail).at(path)
+        })
+    }
 }
 
 /// A validator for texts that must be a [`Mode`].
@@ -23,12 +36,8 @@ pub(crate) struct IsMode;
 
 impl Validator for IsMode {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        if value.as_str().is_some_and(|text| Mode::parse(text).is_none()) {
-            let detail = format!(
-                "{} must be permissions in octal digits, such as \"0644\".",
-                mayfly_sdk::shown(path)
-            );
-            diagnostics.error_at(path.clone(), "Invalid File Mode", detail);
+        if let Some(Err(invalid)) = value.as_str().map(|it| Mode::of(path.clone(), it)) {
+            diagnostics.push(invalid);
         }
     }
 }

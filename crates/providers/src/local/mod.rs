@@ -8,26 +8,13 @@
 mod managed;
 mod reading;
 
-use managed::ManagedFile;
-use reading::FileData;
+use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Model, Server, Types};
 
-use mayfly_sdk::{
-    ConfigureCall, Definition, Diagnostic, Server, Types,
-    schema::{Block, string},
-};
+use self::{managed::ManagedFile, reading::FileData};
+use crate::files::Digests;
 
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/local";
-
-/// The attributes for the digests, in the order of [`crate::files::Digests`].
-const CONTENT_HASHES: [&str; 6] = [
-    "content_md5",
-    "content_sha1",
-    "content_sha256",
-    "content_sha512",
-    "content_base64sha256",
-    "content_base64sha512",
-];
 
 /// Creates the provider, not yet configured.
 #[must_use]
@@ -51,16 +38,47 @@ impl Definition for Local {
     }
 
     fn types(&self, types: &mut Types<()>) {
-        types
-            .erased_resource(Box::new(ManagedFile::PLAIN))
-            .erased_resource(Box::new(ManagedFile::SENSITIVE))
-            .erased_data_source(Box::new(FileData::PLAIN))
-            .erased_data_source(Box::new(FileData::SENSITIVE));
+        types.resource(ManagedFile::Plain).resource(ManagedFile::Sensitive);
+        types.data_source(FileData::Plain).data_source(FileData::Sensitive);
     }
 }
 
-/// Adds the computed attributes that all types have for their file.
-fn with_hashes(block: Block) -> Block {
-    let names = CONTENT_HASHES.into_iter().chain(["id"]);
-    names.fold(block, |block, name| block.attribute(name, string().computed()))
+/// The computed attributes of all types.
+#[derive(Model)]
+struct Hashes {
+    /// The SHA-1 of the content in hexadecimal digits.
+    #[attribute(computed)]
+    id: Option<String>,
+    /// The MD5 of the content in hexadecimal digits.
+    #[attribute(computed)]
+    content_md5: Option<String>,
+    /// The SHA-1 of the content in hexadecimal digits.
+    #[attribute(computed)]
+    content_sha1: Option<String>,
+    /// The SHA-256 of the content in hexadecimal digits.
+    #[attribute(computed)]
+    content_sha256: Option<String>,
+    /// The SHA-512 of the content in hexadecimal digits.
+    #[attribute(computed)]
+    content_sha512: Option<String>,
+    /// The SHA-256 of the content in base64.
+    #[attribute(computed)]
+    content_base64sha256: Option<String>,
+    /// The SHA-512 of the content in base64.
+    #[attribute(computed)]
+    content_base64sha512: Option<String>,
+}
+
+impl From<Digests> for Hashes {
+    fn from(digests: Digests) -> Hashes {
+        Hashes {
+            id: Some(digests.sha1.clone()),
+            content_md5: Some(digests.md5),
+            content_sha1: Some(digests.sha1),
+            content_sha256: Some(digests.sha256),
+            content_sha512: Some(digests.sha512),
+            content_base64sha256: Some(digests.base64sha256),
+            content_base64sha512: Some(digests.base64sha512),
+        }
+    }
 }

@@ -1,61 +1,77 @@
 //! `local_file` and `local_sensitive_file` as data sources.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use provider::BoxFuture;
+use mayfly_sdk::{
+    DataCall, DataSource, Diagnostic, Model,
+    schema::{Attribute, Schema},
+};
 
-use super::{CONTENT_HASHES, with_hashes};
+use super::Hashes;
 use crate::files::{Digests, beside, file_error};
-use mayfly_sdk::erased::{DataRead, DataSource, StepResult};
-use mayfly_sdk::schema::{Attribute, Block, Schema, string};
 
-/// The data source of a file that the configuration does not manage.
-pub(super) struct FileData {
-    type_name: &'static str,
-    sensitive: bool,
+/// A file that the configuration does not manage.
+#[derive(Model)]
+pub(super) struct FoundFile {
+    /// The path of the file.
+    filename: String,
+    /// The content as a text. Bytes that are not UTF-8 are replaced; `content_base64` has them.
+    #[attribute(computed)]
+    content: Option<String>,
+    /// The content in base64.
+    #[attribute(computed)]
+    content_base64: Option<String>,
+    #[flatten]
+    hashes: Hashes,
 }
 
-impl FileData {
-    pub(super) const PLAIN: FileData = FileData { type_name: "local_file", sensitive: false };
-    pub(super) const SENSITIVE: FileData =
-        FileData { type_name: "local_sensitive_file", sensitive: true };
-
-    fn content(&self) -> Attribute {
-        if self.sensitive { string().computed().sensitive() } else { string().computed() }
-    }
+/// The data sources of a file.
+pub(super) enum FileData {
+    Plain,
+    Sensitive,
 }
 
 impl DataSource<()> for FileData {
+    type Model = FoundFile;
+
     fn type_name(&self) -> &'static str {
-        self.type_name
+        match self {
+            FileData::Plain => "local_file",
+            FileData::Sensitive => "local_sensitive_file",
+        }
     }
 
     fn schema(&self) -> Schema {
-        Schema::new(with_hashes(
-            Block::new()
-                .description("What is in a file.")
-                .attribute("filename", string().required())
-                .attribute("content", self.content())
-                .attribute("content_base64", self.content()),
-        ))
+        let schema = FoundFile::schema();
+        let hidden = [FoundFile::CONTENT, FoundFile::CONTENT_BASE64];
+        match self {
+            FileData::Plain => schema,
+            FileData::Sensitive => schema.map_block(|block| {
+                hidden.iter().fold(block, |block, it| block.with(it, Attribute::sensitive))
+            }),
+        }
     }
 
-    fn read<'a>(&'a self, _: &'a (), read: &'a mut DataRead) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let path = PathBuf::from(&*read.state.string("filename").unwrap_or_default());
-            let found = path.clone();
-            let content = beside(move || fs::read(found)).await.map_err(|error| {
-                let attribute = read.state.path_of("filename");
-                file_error(&attribute, "File Cannot Be Read", &path, error)
-            })?;
-            if let Ok(digests) = Digests::of(&*content) {
-                digests.show(&mut read.state, &CONTENT_HASHES);
-            }
-            read.state.set("content_base64", STANDARD.encode(&content));
-            // For bytes that are not valid UTF-8, `content_base64` has the exact content.
-            read.state.set("content", String::from_utf8_lossy(&content).as_ref());
-            Ok(())
+    async fn read(
+        &self,
+        (): &(),
+        config: FoundFile,
+        _: &mut DataCall,
+    ) -> Result<FoundFile, Diagnostic> {
+        let FoundFile { filename, .. } = config;
+        let path = filename.clone();
+        let (content, digests) = beside(move || {
+            let content = fs::read(&path)?;
+            Digests::of(&*content).map(|digests| (content, digests))
+        })
+        .await
+        .map_err(|it| file_error(FoundFile::FILENAME, "File Cannot Be Read", &filename, it))?;
+        Ok(FoundFile {
+            filename,
+            content: Some(String::from_utf8_lossy(&content).into_owned()),
+            content_base64: Some(STANDARD.encode(&content)),
+            hashes: digests.into(),
         })
     }
 }
