@@ -37,6 +37,8 @@ pub trait DataSource<C: Sync>: Send + Sync + 'static {
 
 /// A call of the core about a data source.
 pub struct DataCall {
+    /// The value of the module's `provider_meta` block; null if there is none.
+    pub meta: Object,
     /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
     /// The signal to end early.

@@ -1,5 +1,7 @@
 //! The definition of a provider.
 
+use std::collections::BTreeSet;
+
 use values::Str;
 
 use crate::{
@@ -31,6 +33,12 @@ pub trait Definition: Send + Sync + 'static {
     /// The schema of the provider configuration. Called once.
     fn schema(&self) -> Schema {
         Self::Config::schema()
+    }
+
+    /// The schema of `provider_meta` blocks, in which a module says something to the provider. `None` if there are
+    /// none. Calls have the value as `meta`. Called once.
+    fn meta_schema(&self) -> Option<Schema> {
+        None
     }
 
     /// Validates the configuration beyond its schema. The configuration may be unknown in parts.
@@ -80,6 +88,18 @@ impl<C: Send + Sync + 'static> Types<C> {
             ephemeral_resources: Vec::new(),
             functions: Vec::new(),
         }
+    }
+
+    /// The names that are used more than once, each with its kind.
+    pub(crate) fn repeated(&self) -> Vec<String> {
+        let mut known = BTreeSet::new();
+        let resources = self.resources.iter().map(|it| format!("resource type {}", it.type_name()));
+        let data = self.data_sources.iter().map(|it| format!("data source {}", it.type_name()));
+        let ephemeral = self.ephemeral_resources.iter();
+        let ephemeral = ephemeral.map(|it| format!("ephemeral resource type {}", it.type_name()));
+        let functions = self.functions.iter().map(|it| format!("function {}", it.name));
+        let all = resources.chain(data).chain(ephemeral).chain(functions);
+        all.filter(|it| !known.insert(it.clone())).collect()
     }
 
     /// Adds a managed resource type.

@@ -1,7 +1,7 @@
 //! The diagnostics of a call.
 
 use provider::{ProviderDiagnostic, Severity};
-use values::Path;
+use values::{Kind, Path, Value};
 
 /// A diagnostic of a provider. Its texts must not quote secrets.
 pub type Diagnostic = ProviderDiagnostic;
@@ -34,7 +34,11 @@ impl Diagnostics {
     /// Returns true if there is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
-        self.0.iter().any(|it| it.severity == Severity::Error)
+        self.count_errors() > 0
+    }
+
+    pub(crate) fn count_errors(&self) -> usize {
+        self.0.iter().filter(|it| it.severity == Severity::Error).count()
     }
 
     /// Adds the error of a step, if it failed.
@@ -67,10 +71,22 @@ impl<T, E: std::fmt::Display> OrDiagnostic<T> for Result<T, E> {
     }
 }
 
+impl FromIterator<Diagnostic> for Diagnostics {
+    fn from_iter<I: IntoIterator<Item = Diagnostic>>(diagnostics: I) -> Diagnostics {
+        Diagnostics(diagnostics.into_iter().collect())
+    }
+}
+
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Diagnostics {
         Diagnostics(vec![diagnostic])
     }
+}
+
+/// The key of an element for the path of a diagnostic. The key of an element of a set is the element itself, which may
+/// be secret, so an unknown one stands for it.
+pub(crate) fn public_key(collection: &Value, key: Value) -> Value {
+    if matches!(collection.kind(), Kind::Set(_)) { Value::dynamic() } else { key }
 }
 
 /// The text of a path in a sentence, without the dot before its first attribute.

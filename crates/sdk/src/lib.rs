@@ -3,7 +3,10 @@
 //! Start at [`Definition`], then [`Resource`], [`DataSource`] and [`EphemeralResource`], then [`schema`].
 //! [`Server`] implements [`provider::Provider`] for a definition; it can be used in process or passed to
 //! `plugin::serve`. To a core it behaves like a provider made with HashiCorp's plugin framework: the same plans,
-//! the same null and unknown values, the same private state.
+//! the same null and unknown values, the same private state. Values that were unknown at the validation are validated
+//! again before a change.
+//!
+//! The tests are in `tests` beside this file; `tests/mistakes.rs` compiles wrong uses of the derive macros.
 //!
 //! **Invariant:** no response carries the value of a write-only attribute, even if a resource leaves one in its
 //! state.
@@ -38,6 +41,7 @@ mod resource;
 mod server;
 mod serving;
 mod stop;
+mod timeouts;
 mod upgrade;
 mod validation;
 mod walk;
@@ -66,5 +70,6 @@ pub use self::{
     server::Server,
     serving::{ServeError, main, main_of, serve, serve_for_debugging},
     stop::{Stop, Stopper},
+    timeouts::Timeouts,
     upgrade::{Move, MoveSource, Upgrade},
 };

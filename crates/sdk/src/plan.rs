@@ -39,8 +39,14 @@ impl Inputs<'_> {
         let planned = with_nulls_like(self.prior, self.block, &planned);
         // The comparison is exact: a different precision or refinement alone counts as a change, as in the plugin
         // framework.
-        let planned = if planned == *self.prior { planned } else { self.with_unknowns(&planned) };
+        let planned =
+            if planned == *self.prior { planned } else { self.with_unknowns(&planned, false) };
         self.modified(&planned)
+    }
+
+    /// Plans an update of which no attribute shows why it is needed.
+    pub(crate) fn plan_hidden_change(&self, planned: &Value) -> SchemaPlan {
+        self.modified(&self.with_unknowns(planned, true))
     }
 
     fn with_defaults(&self, value: &Value) -> Value {
@@ -58,7 +64,8 @@ impl Inputs<'_> {
         )
     }
 
-    fn with_unknowns(&self, value: &Value) -> Value {
+    /// Makes the values unknown that the provider chooses, or only those that a plan has not changed yet.
+    fn with_unknowns(&self, value: &Value, only_unchanged: bool) -> Value {
         rebuild_block(
             self.block,
             &Path::root(),
@@ -66,7 +73,8 @@ impl Inputs<'_> {
             value,
             &mut |_, attribute, places, value| {
                 let chosen = attribute.computed && attribute.default.is_none();
-                if chosen && is_null_or_absent(places.config.as_ref()) {
+                let is_open = !only_unchanged || places.prior.as_ref() == Some(value);
+                if chosen && is_open && is_null_or_absent(places.config.as_ref()) {
                     Outcome::replace(Value::unknown(type_of(attribute, value)))
                 } else {
                     Outcome::keep(value)

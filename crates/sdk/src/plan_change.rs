@@ -18,8 +18,11 @@ pub struct PlanChange {
     pub private: PrivateState,
     /// The resource identity, if the type has one.
     pub identity: Option<Value>,
+    /// The value of the module's `provider_meta` block; null if there is none.
+    pub meta: Object,
     /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
+    pub(crate) has_hidden_change: bool,
 }
 
 impl PlanChange {
@@ -27,6 +30,12 @@ impl PlanChange {
     #[must_use]
     pub fn is_creation(&self) -> bool {
         self.prior.is_null()
+    }
+
+    /// Plans an update although no attribute of the configuration has changed, such as for a changed file that the
+    /// configuration names. The values that the provider chooses become unknown, except those that keep their state.
+    pub fn expect_changes(&mut self) {
+        self.has_hidden_change = true;
     }
 
     /// Requires the replacement of the object because of an attribute.

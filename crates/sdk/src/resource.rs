@@ -12,7 +12,7 @@ use crate::{
     model::{Key, Model},
     plan_change::PlanChange,
     private::PrivateState,
-    schema::{Block, Schema},
+    schema::{Attribute, Block, Schema, typed},
     stop::Stop,
     upgrade::{Move, MoveSource, Upgrade},
 };
@@ -36,7 +36,7 @@ pub trait Resource<C: Sync>: Send + Sync + 'static {
     /// The schema of resource identities. `None` if the type has none. Called once.
     ///
     /// By default it consists of the attributes that are marked with `identity`, and the SDK sets the identity from the
-    /// state. A type with its own schema sets [`Call::identity`] itself.
+    /// state. An import needs those that are not optional. A type with its own schema sets [`Call::identity`] itself.
     fn identity_schema(&self) -> Option<Schema> {
         identity_of(&self.schema().block)
     }
@@ -46,13 +46,25 @@ pub trait Resource<C: Sync>: Send + Sync + 'static {
         let _ = (config, diagnostics);
     }
 
-    /// Modifies a plan after defaults, unknown values and plan modifiers were applied. Not called for a deletion.
+    /// Modifies a plan after defaults, unknown values and plan modifiers were applied. For deletions see
+    /// [`Resource::plan_deletion`].
     fn plan(
         &self,
         client: &C,
         change: &mut PlanChange,
     ) -> impl Future<Output = Result<(), Diagnostic>> + Send {
         let _ = (client, change);
+        ready(Ok(()))
+    }
+
+    /// Checks the plan to delete an object, such as one that is protected. An error refuses the plan.
+    fn plan_deletion(
+        &self,
+        client: &C,
+        state: Self::Model,
+        call: &mut Call,
+    ) -> impl Future<Output = Result<(), Diagnostic>> + Send {
+        let _ = (client, state, call);
         ready(Ok(()))
     }
 
@@ -148,11 +160,18 @@ pub trait Resource<C: Sync>: Send + Sync + 'static {
 /// Returns the schema of the attributes of an identity. `None` if no attribute is a part of one.
 pub(crate) fn identity_of(block: &Block) -> Option<Schema> {
     let parts = block.attributes.iter().filter(|(_, it)| it.identity);
-    let add = |block: Block, (name, it): (&Str, &crate::schema::Attribute)| {
-        block.attribute(name, crate::schema::typed(it.implied_type()).required())
+    let add = |block: Block, (name, it): (&Str, &Attribute)| {
+        let part = typed(it.implied_type());
+        let part = if is_optional(it) { part.optional() } else { part.required() };
+        block.attribute(name, part)
     };
     let identity = parts.fold(Block::new(), add);
     (!identity.attributes.is_empty()).then(|| Schema::new(identity))
+}
+
+/// Returns true if an object can lack a part of its identity.
+pub(crate) fn is_optional(part: &Attribute) -> bool {
+    part.optional && !part.computed
 }
 
 /// A call of the core about one managed object, beside the object itself.
@@ -163,6 +182,8 @@ pub struct Call {
     pub private: PrivateState,
     /// The resource identity, if the type has one.
     pub identity: Option<Value>,
+    /// The value of the module's `provider_meta` block; null if there is none, and in imports.
+    pub meta: Object,
     /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
     /// The signal to end early.

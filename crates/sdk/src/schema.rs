@@ -3,13 +3,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use provider::AttributeType;
+use provider::{AttributeType, DescriptionKind};
 pub use provider::{Nesting, ObjectNesting};
-use values::{Str, Type, Value};
+use values::{Path, Str, Type, Value};
 
 use crate::{
     data::Object,
-    diagnostics::Diagnostics,
+    diagnostics::{Diagnostic, Diagnostics, shown},
     modify::{Modifier, RequiresReplace, RequiresReplaceIfConfigured, UseStateForUnknown},
     validate::{Each, Text, Validator},
 };
@@ -59,12 +59,13 @@ pub struct Block {
     pub(crate) attributes: BTreeMap<Str, Attribute>,
     pub(crate) blocks: BTreeMap<Str, NestedBlock>,
     pub(crate) rules: Vec<Rule>,
-    description: Str,
-    deprecation: Option<Str>,
+    pub(crate) description: Str,
+    pub(crate) markdown: bool,
+    pub(crate) deprecation: Option<Str>,
 }
 
-/// A rule about several attributes of one object. It reads the object, which may be unknown in parts, and adds
-/// diagnostics.
+/// A rule about several attributes and blocks of one object. It reads the object, which may be unknown in parts, and
+/// adds diagnostics. If there is no block of a type, the object has null there, as for an attribute that is not set.
 pub type Rule = Arc<dyn Fn(&Object, &mut Diagnostics) + Send + Sync>;
 
 impl Block {
@@ -139,18 +140,65 @@ impl Block {
         self
     }
 
-    fn to_provider(&self) -> provider::Block {
-        let attributes = self.attributes.iter().map(|(name, it)| (name.clone(), it.to_provider()));
+    /// Marks the descriptions of the block and of its attributes as Markdown.
+    #[must_use]
+    pub fn markdown(mut self) -> Block {
+        self.markdown = true;
+        self
+    }
+
+    /// Returns true if a part may hold a secret.
+    fn has_secret(&self) -> bool {
+        self.attributes.values().any(Attribute::has_secret)
+    }
+
+    /// Adds the mistakes of the author that the protocol does not show, with the names that lead to them.
+    pub(crate) fn mistakes(&self, within: &Path, found: &mut Vec<Diagnostic>) {
+        for (name, attribute) in &self.attributes {
+            let path = within.clone().attr(name);
+            if let Some(mistake) = attribute.mistake(&path) {
+                found.push(mistake);
+            }
+            if let Shape::Nested(_, objects) = &attribute.shape {
+                objects.mistakes(&path, found);
+            }
+        }
+        self.blocks
+            .iter()
+            .for_each(|(name, it)| it.block.mistakes(&within.clone().attr(name), found));
+    }
+
+    fn kind(&self) -> DescriptionKind {
+        if self.markdown { DescriptionKind::Markdown } else { DescriptionKind::Plain }
+    }
+
+    pub(crate) fn to_provider(&self) -> provider::Block {
+        let attributes = self.attributes_to_provider(false);
         let blocks = self.blocks.iter().map(|(name, it)| {
             let nested = provider::NestedBlock::new(it.nesting, it.block.to_provider());
             let (min_items, max_items) = (it.min_items, it.max_items);
             (name.clone(), provider::NestedBlock { min_items, max_items, ..nested })
         });
-        let mut block = provider::Block::new(attributes.collect(), blocks.collect());
+        let mut block = provider::Block::new(attributes, blocks.collect());
         block.description = self.description.clone();
+        block.description_kind = self.kind();
         block.deprecated = self.deprecation.is_some();
         block.deprecation_message = self.deprecation.clone().unwrap_or_default();
         block
+    }
+
+    /// The parts of an object that only the provider sets are set by the provider too.
+    fn attributes_to_provider(&self, only_computed: bool) -> BTreeMap<Str, provider::Attribute> {
+        let attribute = |(name, it): (&Str, &Attribute)| {
+            let mut attribute = it.to_provider(self.kind());
+            if only_computed {
+                attribute.required = false;
+                attribute.optional = false;
+                attribute.computed = true;
+            }
+            (name.clone(), attribute)
+        };
+        self.attributes.iter().map(attribute).collect()
     }
 }
 
@@ -164,6 +212,14 @@ pub struct NestedBlock {
     pub min_items: i64,
     /// The maximum number of blocks; 0 for no limit.
     pub max_items: i64,
+}
+
+impl NestedBlock {
+    /// Changes the content of each block.
+    #[must_use]
+    pub fn map_block(self, change: impl FnOnce(Block) -> Block) -> NestedBlock {
+        NestedBlock { block: change(self.block), ..self }
+    }
 }
 
 /// An attribute. Without [`Attribute::required`], [`Attribute::optional`] or [`Attribute::computed`], the schema
@@ -182,6 +238,8 @@ pub struct Attribute {
     pub(crate) validators: Vec<Arc<dyn Validator>>,
     pub(crate) deprecation: Option<Str>,
     description: Str,
+    /// True if a part of the value was write-only before the parts lost their rules.
+    lost_write_only: bool,
 }
 
 /// The type or the nested attributes of an attribute.
@@ -233,11 +291,16 @@ pub fn nested_object(block: Block) -> Attribute {
 }
 
 /// An attribute whose type is an object, for protocol 5. Its parts have no rules of their own: no defaults, modifiers
-/// and validators.
+/// and validators. It is sensitive as a whole if a part is.
 #[must_use]
 pub fn plain_object(block: &Block) -> Attribute {
     let parts = block.attributes.iter().map(|(name, it)| (name, it.implied_type()));
-    Attribute { description: block.description.clone(), ..typed(Type::object(parts)) }
+    Attribute {
+        description: block.description.clone(),
+        holds_secret: block.has_secret(),
+        lost_write_only: block.attributes.values().any(Attribute::has_write_only),
+        ..typed(Type::object(parts))
+    }
 }
 
 impl Attribute {
@@ -256,6 +319,44 @@ impl Attribute {
             validators: Vec::new(),
             deprecation: None,
             description: Str::default(),
+            lost_write_only: false,
+        }
+    }
+
+    /// Returns true if the value or a part of it may hold a secret.
+    fn has_secret(&self) -> bool {
+        let inside = matches!(&self.shape, Shape::Nested(_, objects) if objects.has_secret());
+        self.sensitive || self.holds_secret || inside
+    }
+
+    fn has_write_only(&self) -> bool {
+        let inside = match &self.shape {
+            Shape::Nested(_, objects) => objects.attributes.values().any(Attribute::has_write_only),
+            Shape::Type(_) => false,
+        };
+        self.write_only || self.lost_write_only || inside
+    }
+
+    fn mistake(&self, path: &Path) -> Option<Diagnostic> {
+        let mistake = |why: &str| {
+            let detail = format!("{} {why}.", shown(path));
+            Some(Diagnostic::error("Invalid Schema", detail).at(path.clone()))
+        };
+        if self.lost_write_only {
+            return mistake(
+                "has a write-only part, but is not an attribute with nested attributes",
+            );
+        }
+        let default = self.default.as_ref()?;
+        let ty = self.implied_type();
+        if default.is_null() || !ty.has_dynamic() && default.ty() != ty {
+            return mistake("has a default of another type");
+        }
+        let mut diagnostics = Diagnostics::default();
+        self.validators.iter().for_each(|it| it.validate(path, default, &mut diagnostics));
+        match diagnostics.has_errors() {
+            true => mistake("has a default that its own validators refuse"),
+            false => None,
         }
     }
 
@@ -335,11 +436,11 @@ impl Attribute {
         self.modifier(RequiresReplaceIfConfigured)
     }
 
-    /// Adds a check of the text, which must not quote it in its error if it is a secret.
+    /// Adds a check of the text, such as `str::parse::<std::net::IpAddr>`. Its error must not quote a secret.
     #[must_use]
-    pub fn check<E: std::fmt::Display + 'static>(
+    pub fn check<T: 'static, E: std::fmt::Display + 'static>(
         self,
-        accepts: impl Fn(&str) -> Result<(), E> + Send + Sync + 'static,
+        accepts: impl Fn(&str) -> Result<T, E> + Send + Sync + 'static,
     ) -> Attribute {
         self.validator(Text(accepts))
     }
@@ -377,6 +478,8 @@ impl Attribute {
     #[must_use]
     pub(crate) fn collected(self, nesting: ObjectNesting) -> Attribute {
         let element = self.implied_type();
+        let (has_secret, has_write_only) = (self.has_secret(), self.has_write_only());
+        let is_flat = !matches!(self.shape, Shape::Nested(ObjectNesting::Single, _));
         let shape = match self.shape {
             Shape::Nested(ObjectNesting::Single, objects) => Shape::Nested(nesting, objects),
             Shape::Type(_) | Shape::Nested(..) => Shape::Type(match nesting {
@@ -390,7 +493,8 @@ impl Attribute {
             self.validators.into_iter().map(|it| Arc::new(Each(it)) as Arc<dyn Validator>);
         Attribute {
             sensitive: self.sensitive,
-            holds_secret: self.holds_secret,
+            holds_secret: self.holds_secret || is_flat && has_secret,
+            lost_write_only: is_flat && has_write_only,
             validators: validators.collect(),
             description: self.description,
             ..Attribute::new(shape)
@@ -401,17 +505,16 @@ impl Attribute {
     pub(crate) fn implied_type(&self) -> Type {
         match &self.shape {
             Shape::Type(ty) => ty.clone(),
-            Shape::Nested(..) => self.to_provider().implied_type(),
+            Shape::Nested(..) => self.to_provider(DescriptionKind::Plain).implied_type(),
         }
     }
 
-    fn to_provider(&self) -> provider::Attribute {
+    fn to_provider(&self, description_kind: DescriptionKind) -> provider::Attribute {
         let ty = match &self.shape {
             Shape::Type(ty) => AttributeType::Type(ty.clone()),
             Shape::Nested(nesting, objects) => {
-                let attributes =
-                    objects.attributes.iter().map(|(name, it)| (name.clone(), it.to_provider()));
-                AttributeType::Nested(provider::NestedObject::new(*nesting, attributes.collect()))
+                let attributes = objects.attributes_to_provider(self.computed && !self.optional);
+                AttributeType::Nested(provider::NestedObject::new(*nesting, attributes))
             }
         };
         provider::Attribute {
@@ -423,6 +526,7 @@ impl Attribute {
             deprecated: self.deprecation.is_some(),
             deprecation_message: self.deprecation.clone().unwrap_or_default(),
             description: self.description.clone(),
+            description_kind,
             ..provider::Attribute::new(ty)
         }
     }

@@ -1,12 +1,12 @@
 //! Validators of attributes, and rules about several attributes.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
-use values::{Path, Value};
+use values::{Number, Path, Value};
 
 use crate::{
     data::Object,
-    diagnostics::{Diagnostics, shown},
+    diagnostics::{Diagnostics, public_key, shown},
 };
 
 /// A validator of one attribute.
@@ -33,10 +33,27 @@ pub struct WholeBetween(pub i64, pub i64);
 
 impl Validator for WholeBetween {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        let whole = value.as_number().and_then(values::Number::to_i64);
+        let whole = value.as_number().and_then(Number::to_i64);
         if whole.is_none_or(|it| it < self.0 || it > self.1) {
             let detail =
                 format!("{} must be a whole number from {} to {}.", shown(path), self.0, self.1);
+            diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
+        }
+    }
+}
+
+/// A validator for numbers within bounds.
+pub struct NumberBetween(pub f64, pub f64);
+
+impl Validator for NumberBetween {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        let bound = |it: f64| Number::parse(&it.to_string());
+        let is_inside = |number: &Number| {
+            let [least, most] = [self.0, self.1].map(|it| bound(it).map(|it| number.compare(&it)));
+            least.is_none_or(Ordering::is_ge) && most.is_none_or(Ordering::is_le)
+        };
+        if !value.as_number().is_some_and(is_inside) {
+            let detail = format!("{} must be a number from {} to {}.", shown(path), self.0, self.1);
             diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
         }
     }
@@ -74,7 +91,8 @@ pub struct Each(pub Arc<dyn Validator>);
 impl Validator for Each {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
         for (key, element) in value.elements().filter(|(_, it)| it.is_known() && !it.is_null()) {
-            self.0.validate(&path.clone().index(key), element, diagnostics);
+            let path = path.clone().index(public_key(value, key));
+            self.0.validate(&path, element, diagnostics);
         }
     }
 }
@@ -83,9 +101,9 @@ impl Validator for Each {
 /// if it is a secret.
 pub struct Text<F>(pub F);
 
-impl<F, E> Validator for Text<F>
+impl<F, T, E> Validator for Text<F>
 where
-    F: Fn(&str) -> Result<(), E> + Send + Sync,
+    F: Fn(&str) -> Result<T, E> + Send + Sync,
     E: std::fmt::Display,
 {
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
@@ -96,36 +114,75 @@ where
     }
 }
 
-/// Checks that exactly one of the attributes is set. An unknown attribute counts as set, because it may turn out
-/// not to be null.
+/// Checks that exactly one of the attributes is set. An unknown attribute may turn out to be null or not; the values
+/// are checked again when they are known.
 pub fn exactly_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
-    let set = names.iter().filter(|name| !config.is_absent(name)).count();
-    if let Some(first) = names.first().filter(|_| set != 1) {
-        let detail = format!("Exactly one of {} must be set.", names.join(", "));
-        diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
+    let set = count_set(config, names);
+    let may_be_one = set == 0 && names.iter().any(|it| config.is_unknown(it));
+    if let Some(first) = names.first().filter(|_| set != 1 && !may_be_one) {
+        combination(
+            config,
+            first,
+            format!("Exactly one of {} must be set", names.join(", ")),
+            diagnostics,
+        );
     }
 }
 
-/// Checks that at least one of the attributes is set. An unknown attribute counts as set.
+/// Checks that at least one of the attributes is set, or may turn out to be set.
 pub fn at_least_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
     if let Some(first) = names.first().filter(|_| names.iter().all(|it| config.is_absent(it))) {
-        let detail = format!("At least one of {} must be set.", names.join(", "));
-        diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
+        combination(
+            config,
+            first,
+            format!("At least one of {} must be set", names.join(", ")),
+            diagnostics,
+        );
+    }
+}
+
+/// Checks that not more than one of the attributes is set.
+pub fn at_most_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
+    if let Some(first) = names.first().filter(|_| count_set(config, names) > 1) {
+        combination(
+            config,
+            first,
+            format!("At most one of {} can be set", names.join(", ")),
+            diagnostics,
+        );
     }
 }
 
 /// Checks that at most one of the two attributes is set.
 pub fn conflicting(config: &Object, first: &str, second: &str, diagnostics: &mut Diagnostics) {
-    if !config.is_absent(first) && !config.is_absent(second) {
-        let detail = format!("Only one of {first} and {second} can be set.");
-        diagnostics.error_at(config.path_of(second), "Invalid Attribute Combination", detail);
+    if count_set(config, &[first, second]) > 1 {
+        combination(
+            config,
+            second,
+            format!("Only one of {first} and {second} can be set"),
+            diagnostics,
+        );
     }
 }
 
 /// Checks that the second attribute is set if the first is.
 pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Diagnostics) {
-    if !config.is_absent(first) && config.is_absent(second) {
-        let detail = format!("{first} is set, so {second} must be set too.");
-        diagnostics.error_at(config.path_of(first), "Invalid Attribute Combination", detail);
+    if count_set(config, &[first]) > 0 && config.is_absent(second) {
+        combination(
+            config,
+            first,
+            format!("{first} is set, so {second} must be set too"),
+            diagnostics,
+        );
     }
+}
+
+/// The number of attributes that are known and not null.
+fn count_set(config: &Object, names: &[&str]) -> usize {
+    names.iter().filter(|it| !config.is_absent(it) && !config.is_unknown(it)).count()
+}
+
+fn combination(config: &Object, name: &str, rule: String, diagnostics: &mut Diagnostics) {
+    let path = config.path_of(name);
+    diagnostics.error_at(path, "Invalid Attribute Combination", format!("{rule}."));
 }

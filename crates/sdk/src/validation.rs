@@ -31,7 +31,8 @@ fn check_rules(block: &Block, config: &Object, diagnostics: &mut Diagnostics) {
     if !matches!(config.value().kind(), Kind::Object(_)) {
         return;
     }
-    block.rules.iter().for_each(|rule| rule(config, diagnostics));
+    let ruled = without_empty_blocks(block, config);
+    block.rules.iter().for_each(|rule| rule(&ruled, diagnostics));
     for (name, attribute) in &block.attributes {
         if let Shape::Nested(nesting, objects) = &attribute.shape {
             let is_one = *nesting == ObjectNesting::Single;
@@ -42,6 +43,15 @@ fn check_rules(block: &Block, config: &Object, diagnostics: &mut Diagnostics) {
         let is_one = matches!(nested.nesting, Nesting::Single | Nesting::Group);
         check_rules_inside(&nested.block, is_one, config, name, diagnostics);
     }
+}
+
+/// Returns the object with null for blocks of which there are none.
+fn without_empty_blocks(block: &Block, config: &Object) -> Object {
+    let mut ruled = config.clone();
+    for name in block.blocks.keys().filter(|it| config.attr(it).stored_length() == Some(0)) {
+        ruled.clear(name);
+    }
+    ruled
 }
 
 fn check_rules_inside(
@@ -85,7 +95,12 @@ fn validate_attribute(
     if let Some(instead) = &attribute.deprecation {
         diagnostics.warn_at(path.clone(), "Attribute Deprecated", &**instead);
     }
-    if value.is_known() {
-        attribute.validators.iter().for_each(|it| it.validate(path, value, diagnostics));
+    let before = diagnostics.count_errors();
+    for validator in attribute.validators.iter().filter(|_| value.is_known()) {
+        validator.validate(path, value, diagnostics);
+        if diagnostics.count_errors() > before {
+            // The later validators may rely on the earlier ones.
+            break;
+        }
     }
 }

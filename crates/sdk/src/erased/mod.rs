@@ -53,6 +53,16 @@ pub trait Resource<C>: Send + Sync {
         Box::pin(ready(Ok(())))
     }
 
+    /// Checks the plan to delete the object `existing.state`. An error refuses the plan.
+    fn plan_deletion<'a>(
+        &'a self,
+        client: &'a C,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
+        let _ = (client, existing);
+        Box::pin(ready(Ok(())))
+    }
+
     /// Creates the object that `change.planned` describes. On return, `change.state` is the object that exists:
     /// null if none was created, and after an error the part that must be cleaned up.
     fn create<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, StepResult>;

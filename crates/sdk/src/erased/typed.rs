@@ -2,7 +2,7 @@
 
 use provider::{BoxFuture, ImportTarget};
 use serde_json::Value as Json;
-use values::{Str, Value};
+use values::{Str, Value, ValueMap};
 
 use super::{Change, DataRead, Existing, Opening, StepResult};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     ephemeral::{EphemeralCall, EphemeralResource},
     model::{Model, Unknowns},
     plan_change::PlanChange,
-    resource::{Call, Import, Resource, identity_of},
+    resource::{Call, Import, Resource, identity_of, is_optional},
     schema::Schema,
     upgrade::MoveSource,
 };
@@ -22,8 +22,14 @@ pub(crate) struct TypedResource<R> {
     of: R,
     /// An object of nulls.
     empty: Value,
-    /// The names of the attributes of the identity, if the SDK sets it.
-    identity: Vec<Str>,
+    /// The parts of the identity, if the SDK sets it.
+    identity: Vec<IdentityPart>,
+}
+
+/// An attribute of an identity.
+struct IdentityPart {
+    name: Str,
+    is_optional: bool,
 }
 
 impl<R> TypedResource<R> {
@@ -33,7 +39,8 @@ impl<R> TypedResource<R> {
     {
         let schema = of.schema();
         let identity = identity_of(&schema.block).into_iter().flat_map(|it| it.block.attributes);
-        let identity = identity.map(|(name, _)| name).collect();
+        let part = |(name, it)| IdentityPart { name, is_optional: is_optional(&it) };
+        let identity = identity.map(part).collect();
         TypedResource { empty: schema.to_provider().block().empty_value(), of, identity }
     }
 
@@ -44,9 +51,14 @@ impl<R> TypedResource<R> {
 
     fn whole(&self, encoded: &Value, call: &mut Call) -> Object {
         let state = conformed(&self.empty, encoded);
-        if !self.identity.is_empty() {
-            let part = |name: &Str| (name.clone(), state.attr(name));
-            call.identity = Some(Value::object(self.identity.iter().map(part).collect()));
+        // A part is null if the call failed before the provider has chosen it.
+        let part = |it: &IdentityPart| {
+            let value = state.attr(&it.name);
+            (it.is_optional || !value.is_null()).then(|| (it.name.clone(), value))
+        };
+        let parts: Option<ValueMap> = self.identity.iter().map(part).collect();
+        if let Some(parts) = parts.filter(|it| !it.is_empty()) {
+            call.identity = Some(Value::object(parts));
         }
         state
     }
@@ -96,6 +108,17 @@ impl<C: Sync, R: Resource<C>> super::Resource<C> for TypedResource<R> {
 
     fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
         Box::pin(self.of.plan(client, change))
+    }
+
+    fn plan_deletion<'a>(
+        &'a self,
+        client: &'a C,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
+        Box::pin(async move {
+            let state = R::Model::decode(&existing.state, Unknowns::Absent)?;
+            self.of.plan_deletion(client, state, &mut existing.call).await
+        })
     }
 
     fn create<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, StepResult> {
@@ -188,10 +211,12 @@ impl<C: Sync, R: Resource<C>> super::Resource<C> for TypedResource<R> {
         match self.identity.is_empty() {
             true => self.of.move_identity(source, state),
             false => {
-                let part = |name: &Str| {
-                    (name.to_string(), state.get(&**name).cloned().unwrap_or_default())
+                let part = |it: &IdentityPart| {
+                    let value = state.get(&*it.name).cloned().unwrap_or_default();
+                    (it.is_optional || !value.is_null()).then(|| (it.name.to_string(), value))
                 };
-                Ok(Some(Json::Object(self.identity.iter().map(part).collect())))
+                let parts: Option<serde_json::Map<_, _>> = self.identity.iter().map(part).collect();
+                Ok(parts.map(Json::Object))
             }
         }
     }

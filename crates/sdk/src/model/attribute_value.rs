@@ -1,11 +1,14 @@
 //! Rust types for the values of attributes.
 
-use values::{Number, Str, Type, Value};
+use std::marker::PhantomData;
+
+use values::{Number, Path, Str, Type, Value};
 
 use super::part::{Part, Unknowns};
 use crate::{
-    diagnostics::Diagnostic,
+    diagnostics::{Diagnostic, Diagnostics},
     schema::{Attribute, typed},
+    validate::Validator,
 };
 
 /// A Rust type for the values of an attribute.
@@ -21,6 +24,11 @@ use crate::{
 /// | [`Value`] | any type |
 /// | `Option<T>` | `T`, or null |
 /// | [`super::MaybeUnknown<T>`] | `T`, or unknown |
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type for the values of an attribute",
+    note = "see the table at `mayfly_sdk::AttributeValue`; a struct needs `#[derive(Model)]` and no blocks, an enum \
+            `#[derive(Choice)]`"
+)]
 pub trait AttributeValue: Sized {
     /// True if null is a value of this type.
     const HAS_NULL: bool = false;
@@ -129,10 +137,21 @@ impl AttributeValue for Number {
     }
 }
 
-/// The nearest floating-point number. [`Number`] is exact.
+/// A validator for the values that a type can hold.
+struct Fits<T>(PhantomData<fn() -> T>);
+
+impl<T: AttributeValue> Validator for Fits<T> {
+    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
+        let part = Part { value, path: path.clone(), unknowns: Unknowns::Absent };
+        diagnostics.absorb(T::decode(&part).map(drop));
+    }
+}
+
+/// Numbers are never rounded: one with more digits than a floating-point number keeps is an error. [`Number`] holds
+/// all. A result that is infinite or not a number becomes null.
 impl AttributeValue for f64 {
     fn attribute() -> Attribute {
-        typed(Type::Number)
+        typed(Type::Number).validator(Fits::<f64>(PhantomData))
     }
 
     fn ty() -> Type {
@@ -140,11 +159,19 @@ impl AttributeValue for f64 {
     }
 
     fn decode(part: &Part<'_>) -> Result<f64, Diagnostic> {
-        Ok(Number::decode(part)?.nearest_f64())
+        let number = Number::decode(part)?;
+        let nearest = number.nearest_f64();
+        match Number::parse(&nearest.to_string()) {
+            Some(same) if same == number => Ok(nearest),
+            _ => Err(part.error(
+                "Invalid Attribute Value",
+                "must be a number of at most 15 digits that fits into 64 bits. Round it, for example with \
+                 tonumber(format(\"%.6f\", x))",
+            )),
+        }
     }
 
     fn encode(&self) -> Value {
-        // No number is infinite or not a number.
         Number::parse(&self.to_string()).map_or(Value::null(Type::Number), Value::number)
     }
 }
@@ -154,7 +181,7 @@ macro_rules! whole_numbers {
     ($($integer:ty),*) => {$(
         impl AttributeValue for $integer {
             fn attribute() -> Attribute {
-                typed(Type::Number)
+                typed(Type::Number).validator(Fits::<$integer>(PhantomData))
             }
 
             fn ty() -> Type {
@@ -163,8 +190,10 @@ macro_rules! whole_numbers {
 
             fn decode(part: &Part<'_>) -> Result<$integer, Diagnostic> {
                 let number = Number::decode(part)?;
-                let exact = number.is_integer().then(|| format!("{number}").parse().ok()).flatten();
-                exact.ok_or_else(|| {
+                if !number.is_integer() {
+                    return Err(part.error("Invalid Attribute Value", "must be a whole number"));
+                }
+                number.to_string().parse().map_err(|_| {
                     let range = format!("must be a whole number from {} to {}", <$integer>::MIN, <$integer>::MAX);
                     part.error("Invalid Attribute Value", &range)
                 })

@@ -16,6 +16,13 @@ use crate::{
 
 /// A Rust type for nested blocks: `Option<M>` for at most one block, `Vec<M>` for a list, [`Set<M>`] for a set and
 /// `BTreeMap<Str, M>` for blocks with a label.
+///
+/// Null counts as no blocks: a state that was written before the block existed has null there.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type for nested blocks",
+    note = "nested blocks are `Option<M>`, `Vec<M>`, `Set<M>` or `BTreeMap<Str, M>` of a struct `M` with \
+            `#[derive(Model)]`"
+)]
 pub trait Blocks: Sized {
     /// The struct of each block.
     type Block: Model;
@@ -51,7 +58,7 @@ impl<M: Model> Blocks for Vec<M> {
     const NESTING: Nesting = Nesting::List;
 
     fn decode_blocks(part: &Part<'_>) -> Result<Vec<M>, Diagnostic> {
-        elements_with(part, M::decode_part)
+        if part.value.is_null() { Ok(Vec::new()) } else { elements_with(part, M::decode_part) }
     }
 
     /// A list has one type of elements. Blocks with a part of any type can have several, so they are a tuple.
@@ -66,7 +73,7 @@ impl<M: Model> Blocks for Set<M> {
     const NESTING: Nesting = Nesting::Set;
 
     fn decode_blocks(part: &Part<'_>) -> Result<Set<M>, Diagnostic> {
-        elements_with(part, M::decode_part).map(Set)
+        Vec::decode_blocks(part).map(Set)
     }
 
     fn encode_blocks(&self) -> Value {
@@ -79,7 +86,7 @@ impl<M: Model> Blocks for BTreeMap<Str, M> {
     const NESTING: Nesting = Nesting::Map;
 
     fn decode_blocks(part: &Part<'_>) -> Result<BTreeMap<Str, M>, Diagnostic> {
-        entries_with(part, M::decode_part)
+        if part.value.is_null() { Ok(BTreeMap::new()) } else { entries_with(part, M::decode_part) }
     }
 
     /// For an object in place of a map, see the list.

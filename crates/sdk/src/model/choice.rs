@@ -1,6 +1,6 @@
 //! Enums as texts from a list.
 
-use super::part::Part;
+use super::{attribute_value::mismatch, part::Part};
 use crate::{
     diagnostics::Diagnostic,
     schema::{Attribute, string},
@@ -34,7 +34,7 @@ impl Part<'_> {
     /// # Errors
     /// If the text is not in the list.
     pub fn choice<C: Choice>(&self) -> Result<C, Diagnostic> {
-        let text = self.require_known()?.as_str().unwrap_or_default();
+        let text = self.require_known()?.as_str().ok_or_else(|| mismatch(self))?;
         C::from_text(text).ok_or_else(|| {
             let what = format!("must be one of: {}", C::TEXTS.join(", "));
             self.error("Invalid Attribute Value Match", &what)

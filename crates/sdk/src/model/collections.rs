@@ -9,7 +9,7 @@ use super::{
     part::Part,
 };
 use crate::{
-    diagnostics::Diagnostic,
+    diagnostics::{Diagnostic, public_key},
     schema::{Attribute, ObjectNesting},
 };
 
@@ -41,7 +41,7 @@ pub(super) fn elements_with<T>(part: &Part<'_>, decode: Decode<T>) -> Result<Vec
         return Err(mismatch(part));
     }
     let element = |(key, element): (Value, &Value)| {
-        let path = part.path.clone().index(key);
+        let path = part.path.clone().index(public_key(value, key));
         decode(&Part { value: element, path, unknowns: part.unknowns })
     };
     value.elements().map(element).collect()

@@ -1,8 +1,11 @@
 //! Rust structs as objects of a schema.
 
-use values::{Type, Value, ValueMap};
+use values::{Kind, Type, Value, ValueMap};
 
-use super::part::{Part, Unknowns};
+use super::{
+    attribute_value::mismatch,
+    part::{Part, Unknowns},
+};
 use crate::{
     data::Object,
     diagnostics::Diagnostic,
@@ -10,6 +13,10 @@ use crate::{
 };
 
 /// A struct that describes the objects of a schema. Derive it; see the documentation of the derive macro.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not describe objects of a schema",
+    note = "derive it: `#[derive(Model)]`"
+)]
 pub trait Model: Sized + Send + Sync {
     /// The schema.
     #[must_use]
@@ -39,8 +46,14 @@ pub trait Model: Sized + Send + Sync {
     /// # Errors
     /// See [`Model::decode`]; also if the object is null or unknown.
     fn decode_part(part: &Part<'_>) -> Result<Self, Diagnostic> {
-        let value = part.require_known()?.clone();
-        Self::decode(&Object::at(value, part.path.clone()), part.unknowns)
+        let value = part.require_known()?;
+        match value.kind() {
+            Kind::Object(_) => {
+                let object = Object::at(value.clone(), part.path.clone());
+                Self::decode(&object, part.unknowns)
+            }
+            _ => Err(mismatch(part)),
+        }
     }
 
     /// Adds the values of the attributes and nested blocks.
@@ -52,6 +65,15 @@ pub trait Model: Sized + Send + Sync {
         let mut parts = ValueMap::new();
         self.encode_into(&mut parts);
         Value::object(parts)
+    }
+}
+
+impl Block {
+    /// Adds the attributes, nested blocks and rules of a struct, without its description and deprecation.
+    #[must_use]
+    pub fn flatten<M: Model>(self) -> Block {
+        let (description, deprecation) = (self.description.clone(), self.deprecation.clone());
+        Block { description, deprecation, markdown: self.markdown, ..M::describe(self) }
     }
 }
 

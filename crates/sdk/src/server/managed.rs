@@ -4,7 +4,7 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, PlanResourceChangeRequest,
     PlanResourceChangeResponse, null_write_only,
 };
-use values::{Path, Value};
+use values::{Path, Type, Value};
 
 use super::{Managed, Server};
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     plan::{Inputs, with_nulls_like, with_write_only, without_unknowns},
     plan_change::PlanChange,
     private::PrivateState,
+    resource::Call,
 };
 
 impl<D: Definition> Server<D> {
@@ -22,20 +23,38 @@ impl<D: Definition> Server<D> {
         &self,
         request: PlanResourceChangeRequest,
     ) -> PlanResourceChangeResponse {
-        if request.proposed_new_state.is_null() {
-            let private = PrivateState::decode(&request.prior_private);
-            return PlanResourceChangeResponse {
-                planned_identity: request.prior_identity,
-                ..planned(request.proposed_new_state, private)
-            };
-        }
         let resource = match self.resource(&request.type_name) {
             Ok(it) => it,
             Err(diagnostic) => return not_planned(diagnostic.into()),
         };
         match self.configured() {
+            Ok(client) if request.proposed_new_state.is_null() => {
+                self.plan_deletion(client, resource, request).await
+            }
             Ok(client) => plan_with(client, resource, request).await,
             Err(diagnostic) => not_planned(diagnostic.into()),
+        }
+    }
+
+    async fn plan_deletion(
+        &self,
+        client: &D::Client,
+        resource: &Managed<D::Client>,
+        request: PlanResourceChangeRequest,
+    ) -> PlanResourceChangeResponse {
+        let private = PrivateState::decode(&request.prior_private);
+        let mut existing = self.existing(request.prior_state, private, request.prior_identity);
+        existing.call.meta = object_of(request.provider_meta);
+        let ended = resource.of.plan_deletion(client, &mut existing).await;
+        let mut call = existing.call;
+        call.diagnostics.absorb(ended);
+        if call.diagnostics.has_errors() {
+            return not_planned(call.diagnostics);
+        }
+        PlanResourceChangeResponse {
+            planned_identity: call.identity,
+            diagnostics: call.diagnostics.into_vec(),
+            ..planned(request.proposed_new_state, call.private)
         }
     }
 
@@ -65,6 +84,8 @@ impl<D: Definition> Server<D> {
         }
     }
 
+    /// Creates or updates an object. Values that were unknown while the configuration was validated are validated
+    /// first, so that nothing is created from an invalid one.
     async fn change(
         &self,
         client: &D::Client,
@@ -72,6 +93,15 @@ impl<D: Definition> Server<D> {
         request: ApplyResourceChangeRequest,
     ) -> ApplyResourceChangeResponse {
         let creating = request.prior_state.is_null();
+        let errors = resource
+            .validate(request.config.clone(), |it, config, said| it.validate(config, said))
+            .into_iter()
+            .filter(Diagnostic::is_error);
+        let errors: Diagnostics = errors.collect();
+        if errors.has_errors() {
+            let private = PrivateState::decode(&request.planned_private);
+            return applied(request.prior_state, &private, errors);
+        }
         let planned =
             with_write_only(&request.config, &resource.written.block, &request.planned_state);
         let private = PrivateState::decode(&request.planned_private);
@@ -79,7 +109,10 @@ impl<D: Definition> Server<D> {
             prior: Object::new(request.prior_state.clone()),
             planned: Object::new(planned),
             state: Object::new(request.prior_state),
-            call: self.call(request.config, private, request.planned_identity),
+            call: Call {
+                meta: object_of(request.provider_meta),
+                ..self.call(request.config, private, request.planned_identity)
+            },
         };
         let ended = match creating {
             true => resource.of.create(client, &mut change).await,
@@ -113,7 +146,10 @@ impl<D: Definition> Server<D> {
         request: ApplyResourceChangeRequest,
     ) -> ApplyResourceChangeResponse {
         let private = PrivateState::decode(&request.planned_private);
-        let call = self.call(request.config, private, request.planned_identity);
+        let call = Call {
+            meta: object_of(request.provider_meta),
+            ..self.call(request.config, private, request.planned_identity)
+        };
         let mut existing = Existing { state: Object::new(request.prior_state), call };
         let ended: StepResult = resource.of.delete(client, &mut existing).await;
         let Existing { state, mut call } = existing;
@@ -142,16 +178,24 @@ async fn plan_with<C>(
     };
     let by_schema = inputs.plan(&request.proposed_new_state);
     let mut change = PlanChange {
-        config: Object::new(request.config),
-        prior: Object::new(request.prior_state),
+        config: Object::new(request.config.clone()),
+        prior: Object::new(request.prior_state.clone()),
         planned: Object::new(by_schema.planned),
         requires_replace: by_schema.requires_replace,
         private: PrivateState::decode(&request.prior_private),
         identity: request.prior_identity,
+        meta: object_of(request.provider_meta),
         diagnostics: by_schema.diagnostics,
+        has_hidden_change: false,
     };
     let ended = resource.of.plan(client, &mut change).await;
     change.diagnostics.absorb(ended);
+    if change.has_hidden_change {
+        let by_schema = inputs.plan_hidden_change(change.planned.value());
+        change.planned = Object::new(by_schema.planned);
+        change.requires_replace.extend(by_schema.requires_replace);
+        by_schema.diagnostics.into_vec().into_iter().for_each(|it| change.diagnostics.push(it));
+    }
     if change.diagnostics.has_errors() {
         return not_planned(change.diagnostics);
     }
@@ -163,6 +207,11 @@ async fn plan_with<C>(
         diagnostics: change.diagnostics.into_vec(),
         ..planned(state, change.private)
     }
+}
+
+/// An object that may be absent, as null.
+pub(super) fn object_of(value: Option<Value>) -> Object {
+    Object::new(value.unwrap_or_else(|| Value::null(Type::Dynamic)))
 }
 
 fn in_order(mut paths: Vec<Path>) -> Vec<Path> {

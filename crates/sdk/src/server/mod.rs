@@ -21,7 +21,7 @@ use provider::{
     StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
     UpgradeResourceStateRequest, ValidateRequest,
 };
-use values::{Str, Value};
+use values::{Path, Str, Value};
 
 use crate::{
     data::Object,
@@ -44,6 +44,8 @@ pub struct Server<D: Definition> {
     ephemeral_resources: BTreeMap<&'static str, Ephemeral<D::Client>>,
     functions: BTreeMap<Str, Function>,
     schemas: Arc<ProviderSchemas>,
+    /// The types and functions that the definition names twice.
+    repeated: Vec<String>,
     problems: OnceLock<Vec<Diagnostic>>,
     client: OnceLock<D::Client>,
     stopper: Stopper,
@@ -66,6 +68,18 @@ impl<T> WithSchema<T> {
         WithSchema { of, written, schema }
     }
 
+    /// The mistakes in the schema.
+    fn problems(&self, name: &str) -> Vec<Diagnostic> {
+        let problem = |what: String| {
+            Diagnostic::error("Invalid Schema", format!("The schema of {name} is wrong: {what}"))
+        };
+        let mut mistakes = Vec::new();
+        self.written.block.mistakes(&Path::root(), &mut mistakes);
+        let mistakes = mistakes.into_iter().map(|it| problem(it.detail));
+        let problems = self.schema.problems();
+        problems.into_iter().map(|it| problem(format!("{it}."))).chain(mistakes).collect()
+    }
+
     /// Validates against the schema first, then calls `more`. A null configuration is valid.
     fn validate(
         &self,
@@ -86,8 +100,10 @@ impl<D: Definition> Server<D> {
     #[must_use]
     pub fn new(definition: D) -> Server<D> {
         let own = WithSchema::new((), definition.schema());
+        let meta = definition.meta_schema().map(|it| Arc::new(it.to_provider()));
         let mut parts = Types::new();
         definition.types(&mut parts);
+        let repeated = parts.repeated();
         let resources = index(parts.resources, |it| (it.type_name(), it.schema()));
         let data_sources = index(parts.data_sources, |it| (it.type_name(), it.schema()));
         let ephemeral_resources =
@@ -109,7 +125,9 @@ impl<D: Definition> Server<D> {
             move_resource_state: true,
         };
         let signatures = signatures(functions.values());
-        let schemas = ProviderSchemas::new((*own.schema).clone(), types, signatures, capabilities);
+        let mut schemas =
+            ProviderSchemas::new((*own.schema).clone(), types, signatures, capabilities);
+        schemas.provider_meta = meta;
         Server {
             definition,
             own,
@@ -118,6 +136,7 @@ impl<D: Definition> Server<D> {
             ephemeral_resources,
             functions,
             schemas: Arc::new(schemas),
+            repeated,
             problems: OnceLock::new(),
             client: OnceLock::new(),
             stopper: Stopper::new(),
@@ -139,21 +158,18 @@ impl<D: Definition> Server<D> {
     /// The problems that make a schema unusable. The first call, which requests the schemas, reports them to the
     /// provider's author.
     fn schema_problems(&self) -> Vec<Diagnostic> {
-        let managed = self.resources.iter().map(|(name, it)| (*name, &it.schema));
-        let data = self.data_sources.iter().map(|(name, it)| (*name, &it.schema));
-        let ephemeral = self.ephemeral_resources.iter().map(|(name, it)| (*name, &it.schema));
-        let all = managed.chain(data).chain(ephemeral).chain([("provider", &self.own.schema)]);
-        let problem = |name: &str, what: &dyn std::fmt::Display| {
-            Diagnostic::error("Invalid Schema", format!("The schema of {name} is wrong: {what}."))
-        };
-        let schemas = all.flat_map(|(name, schema)| {
-            schema.problems().into_iter().map(move |it| problem(name, &it)).collect::<Vec<_>>()
+        let managed = self.resources.iter().map(|(name, it)| it.problems(name));
+        let data = self.data_sources.iter().map(|(name, it)| it.problems(name));
+        let ephemeral = self.ephemeral_resources.iter().map(|(name, it)| it.problems(name));
+        let all = managed.chain(data).chain(ephemeral).chain([self.own.problems("provider")]);
+        let repeated = self.repeated.iter().map(|it| {
+            Diagnostic::error("Repeated Name", format!("The provider has more than one {it}."))
         });
         let functions = self.functions.values().filter_map(|it| {
             let detail = format!("The function {} is wrong: {}.", it.name, it.problem()?);
             Some(Diagnostic::error("Invalid Function", detail))
         });
-        schemas.chain(functions).collect()
+        all.flatten().chain(functions).chain(repeated).collect()
     }
 
     fn configured(&self) -> Result<&D::Client, Diagnostic> {

@@ -7,7 +7,7 @@ use provider::{
 };
 use values::{Str, Value};
 
-use super::Server;
+use super::{Server, managed::object_of};
 use crate::{
     data::Object,
     data_source::DataCall,
@@ -34,6 +34,7 @@ impl<D: Definition> Server<D> {
         };
         let private = PrivateState::decode(&request.private);
         let mut existing = self.existing(request.current_state, private, request.identity);
+        existing.call.meta = object_of(request.provider_meta);
         let ended = resource.of.read(client, &mut existing).await;
         let Existing { state, mut call } = existing;
         call.diagnostics.absorb(ended);
@@ -94,7 +95,11 @@ impl<D: Definition> Server<D> {
             (Ok(data_source), Ok(client)) => (data_source, client),
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return failed(diagnostic.into()),
         };
-        let call = DataCall { diagnostics: Diagnostics::default(), stop: self.stopper.stop() };
+        let call = DataCall {
+            meta: object_of(request.provider_meta),
+            diagnostics: Diagnostics::default(),
+            stop: self.stopper.stop(),
+        };
         let mut read = DataRead { state: Object::new(request.config), call };
         let ended = data_source.of.read(client, &mut read).await;
         let DataRead { state, mut call } = read;
@@ -106,7 +111,12 @@ impl<D: Definition> Server<D> {
         ReadDataSourceResponse { state: Some(state), diagnostics: call.diagnostics.into_vec() }
     }
 
-    fn existing(&self, state: Value, private: PrivateState, identity: Option<Value>) -> Existing {
+    pub(super) fn existing(
+        &self,
+        state: Value,
+        private: PrivateState,
+        identity: Option<Value>,
+    ) -> Existing {
         let call = self.call(Value::null(state.ty()), private, identity);
         Existing { state: Object::new(state), call }
     }
@@ -122,6 +132,7 @@ impl<D: Definition> Server<D> {
             config: Object::new(config),
             private,
             identity,
+            meta: object_of(None),
             diagnostics: Diagnostics::default(),
             stop: self.stopper.stop(),
             kept: None,

@@ -6,10 +6,16 @@ use provider::{
     null_write_only,
 };
 use serde_json::Value as Json;
-use values::{Value, json};
+use values::{Kind, Value, json};
 
 use super::{Managed, Server};
-use crate::{definition::Definition, diagnostics::Diagnostic, schema::Schema, upgrade::MoveSource};
+use crate::{
+    data::Object,
+    definition::Definition,
+    diagnostics::Diagnostic,
+    schema::{Block, Nesting, Schema},
+    upgrade::MoveSource,
+};
 
 impl<D: Definition> Server<D> {
     pub(super) fn upgraded(&self, request: &UpgradeResourceStateRequest) -> StateResponse {
@@ -130,10 +136,29 @@ fn unreadable(why: &str) -> Diagnostic {
 fn parse(raw: &RawState) -> Result<Json, Diagnostic> {
     match raw {
         RawState::Json(bytes) => {
-            serde_json::from_slice(bytes).map_err(|_| unreadable("is not JSON"))
+            // Only an object, so that the conversion of a provider need not expect anything else.
+            let object: Result<serde_json::Map<String, Json>, _> = serde_json::from_slice(bytes);
+            object.map(Json::Object).map_err(|_| unreadable("is not an object in JSON"))
         }
         RawState::Flatmap(_) => Err(unreadable("was written by a version before 0.12")),
     }
+}
+
+/// Returns the state with empty collections for the blocks that it lacks, such as those that a newer version of the
+/// provider has added. Only attributes and single blocks can be null.
+fn with_empty_blocks(block: &Block, state: &Value) -> Value {
+    let Kind::Object(parts) = state.kind() else { return state.clone() };
+    let mut filled = parts.clone();
+    for (name, nested) in &block.blocks {
+        let Some(part) = filled.get_mut(name) else { continue };
+        let is_one = matches!(nested.nesting, Nesting::Single | Nesting::Group);
+        *part = match part.kind() {
+            Kind::Null => Object::new(block.to_provider().empty_value()).attr(name),
+            Kind::Object(_) if is_one => with_empty_blocks(&nested.block, part),
+            _ => part.map_parts(|_, it| with_empty_blocks(&nested.block, it)),
+        };
+    }
+    Value::object(filled)
 }
 
 /// Decodes a state by the schema. Attributes without a schema are dropped, and write-only ones become null.
@@ -143,5 +168,6 @@ fn decode<C>(resource: &Managed<C>, json: Json) -> Result<Value, Diagnostic> {
     let state = known.and_then(|it| json::decode(it.as_bytes(), ty));
     // The decoder's message might quote the stored value.
     let state = state.map_err(|_| unreadable("does not fit the schema"))?;
+    let state = with_empty_blocks(&resource.written.block, &state);
     Ok(null_write_only(&state, resource.schema.block()))
 }

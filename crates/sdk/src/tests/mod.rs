@@ -1,5 +1,9 @@
-//! Tests of the SDK with one small provider.
+//! Tests of the SDK with small providers.
 
+mod echo;
+mod failures;
+mod identities;
+mod items;
 mod lifecycle;
 mod plans;
 mod states;

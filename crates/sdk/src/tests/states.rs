@@ -61,10 +61,11 @@ async fn create_that_keeps_nothing_returns_no_state() {
 #[tokio::test]
 async fn value_left_unknown_by_create_is_an_error_and_null() {
     let planned = r#"{"id": "?", "name": "unknown-left", "rule": []}"#;
+    let config = r#"{"name": "unknown-left", "rule": []}"#;
     let expected = expect![[r#"
         {id="t-unknown-left", label="t-unknown-left", name="unknown-left", rule=[], size=1}
         .revision: Provider returned invalid result object after apply"#]];
-    check_apply("null", planned, planned, expected).await;
+    check_apply("null", planned, config, expected).await;
 }
 
 #[tokio::test]
@@ -73,13 +74,15 @@ async fn failed_update_returns_the_prior_state() {
     let expected = expect![[r#"
         {id="i", name="stuck", rule=[]}
         Cannot be changed"#]];
-    check_apply(prior, r#"{"id": "i", "name": "stuck", "note": "a", "rule": []}"#, prior, expected)
-        .await;
+    let planned = r#"{"id": "i", "name": "stuck", "note": "a", "rule": []}"#;
+    let config = r#"{"name": "stuck", "note": "a", "rule": []}"#;
+    check_apply(prior, planned, config, expected).await;
     let expected = expect![[
         r#"{id="i", label="updated", name="n", note="a", revision="updated", rule=[], size=1}"#
     ]];
     let planned = r#"{"id": "i", "name": "n", "note": "a", "revision": "?", "rule": []}"#;
-    check_apply(&prior.replace("stuck", "n"), planned, planned, expected).await;
+    let config = config.replace("stuck", "n");
+    check_apply(&prior.replace("stuck", "n"), planned, &config, expected).await;
 }
 
 #[tokio::test]
@@ -199,7 +202,10 @@ async fn move_state_accepts_known_source_types() {
         target_type_name: "test_thing".into(),
     };
     let moved = Server::new(Things).move_resource_state(request("test_old")).await;
-    assert_eq!(outcome(moved.state.as_ref(), &moved.diagnostics), r#"{id="moved", name="n"}"#);
+    assert_eq!(
+        outcome(moved.state.as_ref(), &moved.diagnostics),
+        r#"{id="moved", name="n", rule=[]}"#
+    );
     let name = moved.identity.and_then(|it| it.get_attr("name"));
     assert_eq!(name, Some(Value::string("n")));
     let refused = Server::new(Things).move_resource_state(request("test_strange")).await;
