@@ -6,11 +6,20 @@ use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Variant};
 
 pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
-        return Err(Error::new_spanned(input, "a choice is an enum"));
+        return Err(Error::new_spanned(&input.ident, "a choice is an enum"));
     };
+    if data.variants.is_empty() || !input.generics.params.is_empty() {
+        let text = "a choice is an enum with variants and without parameters";
+        return Err(Error::new_spanned(&input.ident, text));
+    }
     let name = &input.ident;
     let variants: Vec<&Ident> = data.variants.iter().map(|it| &it.ident).collect();
     let texts = data.variants.iter().map(text).collect::<Result<Vec<String>>>()?;
+    let twice = (1..texts.len()).find(|index| texts[..*index].contains(&texts[*index]));
+    if let Some(index) = twice {
+        let text = format!("another variant has the text {:?} too", texts[index]);
+        return Err(Error::new_spanned(variants[index], text));
+    }
     Ok(quote! {
         impl ::mayfly_sdk::Choice for #name {
             const TEXTS: &'static [&'static str] = &[#(#texts),*];

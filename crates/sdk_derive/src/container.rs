@@ -7,7 +7,7 @@ use syn::{
     token::Comma,
 };
 
-use crate::field::Described;
+use crate::field::{Described, REPEATED};
 
 /// The options of a struct.
 #[derive(Default)]
@@ -19,11 +19,11 @@ pub(crate) struct Container {
 }
 
 /// The rules about a list of attributes, and about two.
-const RULES_OF_LISTS: [&str; 2] = ["exactly_one_of", "at_least_one_of"];
+const RULES_OF_LISTS: [&str; 3] = ["exactly_one_of", "at_least_one_of", "at_most_one_of"];
 const RULES_OF_PAIRS: [&str; 2] = ["conflicting", "requires"];
 
 const KNOWN: &str = "a model has the options version, deprecated, exactly_one_of, at_least_one_of, \
-                     conflicting, requires, validate and plain";
+                     at_most_one_of, conflicting, requires, validate, markdown and plain";
 
 impl Container {
     pub(crate) fn of(attributes: &[Attribute], fields: &[Described]) -> Result<Container> {
@@ -37,7 +37,9 @@ impl Container {
     fn read(&mut self, meta: &ParseNestedMeta<'_>, fields: &[Described]) -> Result<()> {
         let Some(option) = meta.path.get_ident() else { return Err(meta.error(KNOWN)) };
         match option.to_string().as_str() {
+            "version" if self.version.is_some() => return Err(meta.error(REPEATED)),
             "version" => self.version = Some(meta.value()?.parse()?),
+            "markdown" => self.calls.extend(quote!(.markdown())),
             "plain" => self.is_plain = true,
             "deprecated" => {
                 let text: LitStr = meta.value()?.parse()?;
@@ -49,6 +51,9 @@ impl Container {
             }
             name if RULES_OF_LISTS.contains(&name) => {
                 let names = names(meta, fields)?;
+                if names.len() < 2 {
+                    return Err(meta.error("this rule is about at least two attributes"));
+                }
                 self.rule(option, &quote!(&[#(#names),*]));
             }
             name if RULES_OF_PAIRS.contains(&name) => {
@@ -79,14 +84,16 @@ fn names(meta: &ParseNestedMeta<'_>, fields: &[Described]) -> Result<Vec<String>
 }
 
 fn attribute_name(listed: &Expr, fields: &[Described]) -> Result<String> {
+    let unknown = || Error::new_spanned(listed, "the struct has no such field");
     if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. }) = listed {
-        return Ok(name.value());
+        // Only the struct of a flattened field knows its names.
+        let is_known = |it: &Described| it.name == name.value() || it.kind.is_flattened();
+        return fields.iter().any(is_known).then(|| name.value()).ok_or_else(unknown);
     }
     let ident = match listed {
         Expr::Path(path) => path.path.get_ident(),
         _ => None,
     };
     let field = ident.and_then(|ident| fields.iter().find(|it| it.ident == *ident));
-    let unknown = || Error::new_spanned(listed, "the struct has no such field");
     field.map(|it| it.name.clone()).ok_or_else(unknown)
 }

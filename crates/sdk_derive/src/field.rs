@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use syn::{
     Attribute, Error, Expr, ExprLit, Field, GenericArgument, Ident, Lit, LitStr, PathArguments,
-    Result, Type, meta::ParseNestedMeta, punctuated::Punctuated, token::Comma,
+    Result, Type, meta::ParseNestedMeta, punctuated::Punctuated, spanned::Spanned as _,
+    token::Comma,
 };
 
 use crate::description::description;
@@ -22,10 +23,16 @@ pub(crate) struct Described {
 pub(crate) enum Kind {
     /// An attribute, as calls of the methods of `mayfly_sdk::schema::Attribute`, with the encoded value of its default.
     Attribute { calls: TokenStream, default: Option<TokenStream> },
-    /// Nested blocks with their smallest and largest number.
-    Blocks { min: TokenStream, max: TokenStream },
+    /// Nested blocks with their smallest and largest number, and the calls of methods of `mayfly_sdk::schema::Block`.
+    Blocks { min: TokenStream, max: TokenStream, calls: TokenStream },
     /// The attributes of another struct.
     Flattened,
+}
+
+impl Kind {
+    pub(crate) fn is_flattened(&self) -> bool {
+        matches!(self, Kind::Flattened)
+    }
 }
 
 impl Described {
@@ -33,24 +40,35 @@ impl Described {
         let ident = field.ident.clone();
         let ident = ident.ok_or_else(|| Error::new_spanned(field, "a model has named fields"))?;
         let mut options = Options::default();
-        let (mut is_block, mut is_flattened) = (false, false);
+        let mut role = None;
         for attribute in &field.attrs {
-            if attribute.path().is_ident("attribute") {
-                attribute.parse_nested_meta(|meta| options.read(&meta))?;
-            } else if attribute.path().is_ident("block") {
-                is_block = true;
-                read_limits(attribute, &mut options)?;
-            } else if attribute.path().is_ident("flatten") {
-                is_flattened = true;
+            let Some(name) = ROLES.iter().find(|it| attribute.path().is_ident(it)) else {
+                continue;
+            };
+            match role.replace(*name) {
+                Some(other) if other != *name => {
+                    let text = format!("a field has `#[{other}]` or `#[{name}]`, not both");
+                    return Err(Error::new_spanned(attribute, text));
+                }
+                _ => {}
+            }
+            match *name {
+                "attribute" => attribute.parse_nested_meta(|meta| options.read(&meta))?,
+                "block" => read_limits(attribute, &mut options)?,
+                _ => drop(attribute.meta.require_path_only()?),
             }
         }
-        let name = ident.to_string().trim_start_matches("r#").to_owned();
-        let name = options.name.take().unwrap_or(name);
-        let kind = match (is_block, is_flattened) {
-            (true, _) => Kind::Blocks { min: limit(options.min), max: limit(options.max) },
-            (_, true) => Kind::Flattened,
+        let name = options.name.take();
+        let name = name.unwrap_or_else(|| ident.to_string().trim_start_matches("r#").to_owned());
+        let kind = match role {
+            Some("block") => Kind::Blocks {
+                min: limit(options.min),
+                max: limit(options.max),
+                calls: described(field),
+            },
+            Some("flatten") => Kind::Flattened,
             _ => Kind::Attribute {
-                default: options.default.as_ref().map(|it| default_value(&field.ty, it)),
+                default: options.default.as_ref().map(|it| default_value(known(&field.ty), it)),
                 calls: options.calls_for(field, &ident)?,
             },
         };
@@ -63,14 +81,32 @@ impl Described {
         Ident::new(&name, self.ident.span())
     }
 
+    /// The span of code about this field: an unsuitable type is an error at the type.
+    pub(crate) fn place(&self) -> Span {
+        Span::call_site().located_at(self.ty.span())
+    }
+
     /// The type of the values that are neither null nor unknown.
     pub(crate) fn known_type(&self) -> &Type {
-        let mut ty = &self.ty;
-        while let Some(inner) = wrapped(ty, "Option").or_else(|| wrapped(ty, "MaybeUnknown")) {
-            ty = inner;
-        }
-        ty
+        known(&self.ty)
     }
+}
+
+/// The attributes that give a field its role.
+const ROLES: [&str; 3] = ["attribute", "block", "flatten"];
+
+/// The type without null and unknown values.
+fn known(mut ty: &Type) -> &Type {
+    while let Some(inner) = wrapped(ty, "Option").or_else(|| wrapped(ty, "MaybeUnknown")) {
+        ty = inner;
+    }
+    ty
+}
+
+/// The call that sets the description.
+fn described(field: &Field) -> TokenStream {
+    let text = description(&field.attrs);
+    if text.is_empty() { TokenStream::new() } else { quote!(.description(#text)) }
 }
 
 /// A limit of the number of blocks. 0 stands for none.
@@ -91,7 +127,14 @@ fn read_limits(attribute: &Attribute, options: &mut Options) -> Result<()> {
 }
 
 fn read_name(meta: &ParseNestedMeta<'_>, options: &mut Options) -> Result<()> {
-    options.name = Some(meta.value()?.parse::<LitStr>()?.value());
+    let name: LitStr = meta.value()?.parse()?;
+    let (text, is_letter) = (name.value(), |it: char| it.is_ascii_lowercase() || it == '_');
+    if !text.starts_with(is_letter) || !text.chars().all(|it| is_letter(it) || it.is_ascii_digit())
+    {
+        let text = "a name has lowercase letters, digits and underscores, and begins with no digit";
+        return Err(Error::new(name.span(), text));
+    }
+    options.name = Some(text);
     Ok(())
 }
 
@@ -99,8 +142,10 @@ fn read_name(meta: &ParseNestedMeta<'_>, options: &mut Options) -> Result<()> {
 #[derive(Default)]
 struct Options {
     name: Option<String>,
+    /// The options that were read, for which more than one place in a list makes no sense.
+    once: Vec<String>,
     required: Option<Span>,
-    optional: bool,
+    optional: Option<Span>,
     computed: Option<Span>,
     write_only: Option<Span>,
     default: Option<Expr>,
@@ -123,19 +168,35 @@ const WITH_VALUE: [(&str, &str); 4] = [
 ];
 
 /// The options with arguments that are validators.
-const VALIDATORS: [(&str, &str); 3] =
-    [("between", "WholeBetween"), ("length", "LengthBetween"), ("count", "CountBetween")];
+const VALIDATORS: [(&str, &str); 4] = [
+    ("between", "WholeBetween"),
+    ("range", "NumberBetween"),
+    ("length", "LengthBetween"),
+    ("count", "CountBetween"),
+];
+
+/// The options that a field can have more than once.
+const REPEATABLE: [&str; 3] = ["modify", "validate", "check"];
+
+pub(crate) const REPEATED: &str = "this option is given twice";
 
 const KNOWN: &str = "an attribute has the options required, optional, computed, default, sensitive, write_only, \
                      identity, requires_replace, requires_replace_if_configured, keeps_state, modify, one_of, between, \
-                     length, count, check, validate, deprecated and name";
+                     range, length, count, check, validate, deprecated and name";
 
 impl Options {
     fn read(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         let Some(option) = meta.path.get_ident() else { return Err(meta.error(KNOWN)) };
-        match option.to_string().as_str() {
+        let name = option.to_string();
+        if self.once.contains(&name) {
+            return Err(meta.error(REPEATED));
+        }
+        if !REPEATABLE.contains(&name.as_str()) {
+            self.once.push(name.clone());
+        }
+        match name.as_str() {
             "required" => self.required = Some(option.span()),
-            "optional" => self.optional = true,
+            "optional" => self.optional = Some(option.span()),
             "computed" => self.computed = Some(option.span()),
             "write_only" => self.write_only = Some(option.span()),
             "default" => self.default = Some(meta.value()?.parse()?),
@@ -173,7 +234,7 @@ impl Options {
     fn calls_for(self, field: &Field, ident: &Ident) -> Result<TokenStream> {
         self.check(field, ident)?;
         let mut calls = TokenStream::new();
-        let is_set = self.optional || self.default.is_some();
+        let is_set = self.optional.is_some() || self.default.is_some();
         let has_none = self.required.is_none() && self.computed.is_none() && !is_set;
         match () {
             () if self.required.is_some() || has_none && !has_null(&field.ty) => {
@@ -189,20 +250,30 @@ impl Options {
             calls.extend(quote!(.write_only()));
         }
         if let Some(default) = &self.default {
-            let default = default_value(&field.ty, default);
+            let default = default_value(known(&field.ty), default);
             calls.extend(quote!(.default_value(#default)));
         }
-        let description = description(&field.attrs);
-        if !description.is_empty() {
-            calls.extend(quote!(.description(#description)));
-        }
+        calls.extend(described(field));
         calls.extend(self.calls);
         Ok(calls)
+    }
+
+    /// Returns an option and the name of one that contradicts it.
+    fn contradiction(&self) -> Option<(Span, &'static str)> {
+        let default = self.default.as_ref().map(|_| "have a default");
+        let optional = self.optional.map(|_| "optional");
+        let computed = self.computed.map(|_| "computed");
+        let required = self.required.zip(optional.or(computed).or(default));
+        required.or_else(|| self.write_only.zip(computed.or(default)))
     }
 
     /// Refuses what no object could have.
     fn check(&self, field: &Field, ident: &Ident) -> Result<()> {
         let can_be_null = has_null(&field.ty);
+        let can_be_open = can_be_null || wrapped(&field.ty, "MaybeUnknown").is_some();
+        if let Some((span, other)) = self.contradiction() {
+            return Err(Error::new(span, format!("`{ident}` cannot be this and also {other}")));
+        }
         match (self.write_only, self.computed) {
             (Some(span), _) if !can_be_null => {
                 let text = format!(
@@ -210,9 +281,10 @@ impl Options {
                 );
                 Err(Error::new(span, text))
             }
-            (_, Some(span)) if !can_be_null && self.default.is_none() => {
+            (_, Some(span)) if !can_be_open && self.default.is_none() => {
                 let text = format!(
-                    "`{ident}` is computed, so it is unknown until the provider has chosen it: its type must be Option"
+                    "`{ident}` is computed, so it is unknown until the provider has chosen it: its \
+                     type must be Option or MaybeUnknown"
                 );
                 Err(Error::new(span, text))
             }
@@ -229,7 +301,6 @@ fn arguments(meta: &ParseNestedMeta<'_>) -> Result<Punctuated<Expr, Comma>> {
 
 /// The encoded value of a default. A text can be written as a literal for any type that is made from one.
 fn default_value(ty: &Type, default: &Expr) -> TokenStream {
-    let ty = wrapped(ty, "Option").unwrap_or(ty);
     let value = match default {
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {
             quote!(::core::convert::Into::into(#default))
@@ -244,11 +315,10 @@ fn default_value(ty: &Type, default: &Expr) -> TokenStream {
     }
 }
 
-/// Returns true for types whose values can be null or unknown.
+/// Returns true for types whose values can be null.
 fn has_null(ty: &Type) -> bool {
-    wrapped(ty, "Option").is_some()
-        || wrapped(ty, "MaybeUnknown").is_some()
-        || is_named(ty, "Value")
+    let is_optional = wrapped(ty, "Option").is_some() || is_named(ty, "Value");
+    is_optional || wrapped(ty, "MaybeUnknown").is_some_and(has_null)
 }
 
 fn is_named(ty: &Type, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The derive macros of `mayfly-sdk`: a struct as the objects of a schema, and an enum as texts from a list.
 //!
-//! Start reading at [`macro@Model`]; `model` generates its code from what `field` and `container` have parsed.
+//! Start reading at [`macro@Model`]; `model` generates its code from what `field` and `container` have parsed. The
+//! tests are in `mayfly-sdk`: `tests/mistakes.rs` for errors, `src/tests/options.rs` for the options.
 //!
 //! **Invariant:** a mistake in an attribute is an error at its place in the struct, never a panic.
 //! **Absent on purpose:** the meaning of the attributes, which `mayfly_sdk::schema` defines.
@@ -47,9 +48,10 @@ use syn::{DeriveInput, parse_macro_input};
 /// |---|---|
 /// | `version = 1` | the version of the schema, by default 0 |
 /// | `deprecated = "text"` | the type is deprecated; the text names the replacement |
-/// | `exactly_one_of(a, b)`, `at_least_one_of(a, b)` | of these attributes |
+/// | `exactly_one_of(a, b)`, `at_least_one_of(a, b)`, `at_most_one_of(a, b)` | of these attributes and blocks |
 /// | `conflicting(a, b)`, `requires(a, b)` | not both can be set; if `a` is set, `b` must be |
 /// | `validate = function` | `fn(&Object, &mut Diagnostics)` validates each object |
+/// | `markdown` | the descriptions are Markdown |
 /// | `plain` | as a part of another struct it is a plain object, which protocol 5 has too |
 ///
 /// `#[attribute(…)]` on a field:
@@ -63,8 +65,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `requires_replace`, `requires_replace_if_configured` | a change replaces the object |
 /// | `keeps_state` | once the provider has chosen the value, it stays |
 /// | `modify = modifier` | a plan modifier |
-/// | `one_of("a", "b")`, `between(1, 9)`, `length(1, 80)`, `count(1, 3)` | validators |
-/// | `check = function` | `fn(&str) -> Result<(), impl Display>` accepts the text |
+/// | `one_of("a", "b")`, `between(1, 9)`, `range(0.0, 1.0)`, `length(1, 80)`, `count(1, 3)` | validators |
+/// | `check = function` | `fn(&str) -> Result<_, impl Display>` accepts the text, such as `str::parse::<IpAddr>` |
 /// | `validate = validator` | a validator |
 /// | `deprecated = "text"` | the attribute is deprecated |
 /// | `name = "type"` | the name, if it is not that of the field |

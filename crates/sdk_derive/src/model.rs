@@ -1,7 +1,9 @@
 //! The implementation of `mayfly_sdk::Model` for a struct.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{Data, DeriveInput, Error, Fields, Result};
 
 use crate::{
@@ -12,6 +14,7 @@ use crate::{
 
 pub(crate) fn implement(input: &DeriveInput) -> Result<TokenStream> {
     let fields = fields(input)?;
+    refuse_equal_names(&fields)?;
     let container = Container::of(&input.attrs, &fields)?;
     let name = &input.ident;
     let (describe, keys) = (describe(input, &container, &fields), keys(input, &fields));
@@ -61,25 +64,34 @@ fn fields(input: &DeriveInput) -> Result<Vec<Described>> {
     }
 }
 
+fn refuse_equal_names(fields: &[Described]) -> Result<()> {
+    let mut named = BTreeSet::new();
+    let twice = fields.iter().find(|it| !it.kind.is_flattened() && !named.insert(&it.name));
+    twice.map_or(Ok(()), |it| {
+        let text = format!("another field has the name `{}` too", it.name);
+        Err(Error::new_spanned(&it.ident, text))
+    })
+}
+
 fn describe(input: &DeriveInput, container: &Container, fields: &[Described]) -> TokenStream {
     let parts = fields.iter().map(|field| {
-        let (ty, name) = (&field.ty, &field.name);
+        let (ty, name, span) = (&field.ty, &field.name, field.place());
         match &field.kind {
-            Kind::Attribute { calls, .. } => quote! {
+            Kind::Attribute { calls, .. } => quote_spanned! {span=>
                 let block = block.attribute(#name, <#ty as ::mayfly_sdk::AttributeValue>::attribute()#calls);
             },
-            Kind::Blocks { min, max } => quote! {
-                let block = block.blocks_of(#name, ::mayfly_sdk::nested_blocks::<#ty>(#min, #max));
+            Kind::Blocks { min, max, calls } => quote_spanned! {span=>
+                let blocks = ::mayfly_sdk::nested_blocks::<#ty>(#min, #max);
+                let block = block.blocks_of(#name, blocks.map_block(|block| block #calls));
             },
-            Kind::Flattened => quote! {
-                let block = <#ty as ::mayfly_sdk::Model>::describe(block);
+            Kind::Flattened => quote_spanned! {span=>
+                let block = block.flatten::<#ty>();
             },
         }
     });
     let text = description(&input.attrs);
     let text = (!text.is_empty()).then(|| quote!(.description(#text)));
     let calls = &container.calls;
-    // The description comes last, so that of a flattened struct does not replace it.
     quote! {
         fn describe(block: ::mayfly_sdk::schema::Block) -> ::mayfly_sdk::schema::Block {
             #(#parts)*
@@ -89,27 +101,31 @@ fn describe(input: &DeriveInput, container: &Container, fields: &[Described]) ->
 }
 
 fn decode(field: &Described) -> TokenStream {
-    let (ident, name) = (&field.ident, &field.name);
+    let (ident, name, span) = (&field.ident, &field.name, field.place());
     match &field.kind {
-        Kind::Attribute { default: None, .. } => quote!(#ident: object.field(#name, unknowns)?),
-        Kind::Attribute { default: Some(default), .. } => {
-            quote!(#ident: object.field_or(#name, || #default, unknowns)?)
+        Kind::Attribute { default: None, .. } => {
+            quote_spanned!(span=> #ident: object.field(#name, unknowns)?)
         }
-        Kind::Blocks { .. } => quote!(#ident: object.blocks(#name, unknowns)?),
-        Kind::Flattened => quote!(#ident: ::mayfly_sdk::Model::decode(object, unknowns)?),
+        Kind::Attribute { default: Some(default), .. } => {
+            quote_spanned!(span=> #ident: object.field_or(#name, || #default, unknowns)?)
+        }
+        Kind::Blocks { .. } => quote_spanned!(span=> #ident: object.blocks(#name, unknowns)?),
+        Kind::Flattened => {
+            quote_spanned!(span=> #ident: ::mayfly_sdk::Model::decode(object, unknowns)?)
+        }
     }
 }
 
 fn encode(field: &Described) -> TokenStream {
-    let (ident, name) = (&field.ident, &field.name);
+    let (ident, name, span) = (&field.ident, &field.name, field.place());
     match field.kind {
-        Kind::Attribute { .. } => quote! {
+        Kind::Attribute { .. } => quote_spanned! {span=>
             parts.insert(#name.into(), ::mayfly_sdk::AttributeValue::encode(&self.#ident));
         },
-        Kind::Blocks { .. } => quote! {
+        Kind::Blocks { .. } => quote_spanned! {span=>
             parts.insert(#name.into(), ::mayfly_sdk::Blocks::encode_blocks(&self.#ident));
         },
-        Kind::Flattened => quote! {
+        Kind::Flattened => quote_spanned! {span=>
             ::mayfly_sdk::Model::encode_into(&self.#ident, parts);
         },
     }
@@ -118,7 +134,7 @@ fn encode(field: &Described) -> TokenStream {
 /// The constants with the names of the attributes and blocks.
 fn keys(input: &DeriveInput, fields: &[Described]) -> TokenStream {
     let (name, visibility) = (&input.ident, &input.vis);
-    let named = fields.iter().filter(|it| !matches!(it.kind, Kind::Flattened));
+    let named = fields.iter().filter(|it| !it.kind.is_flattened());
     let keys = named.map(|field| {
         let (constant, text, ty) = (field.constant(), &field.name, field.known_type());
         let doc = format!("The key of `{text}`.");
