@@ -1,6 +1,6 @@
 //! Functions of providers.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use provider::{DescriptionKind, FunctionFault, FunctionParameter, FunctionSignature};
 use values::{Path, Str, Type, Value};
@@ -33,6 +33,8 @@ pub struct Function {
     pub(crate) signature: FunctionSignature,
     /// The number of parameters that have got a name.
     named: usize,
+    /// True if parameters follow [`Rest`].
+    has_early_rest: bool,
     body: Body,
 }
 
@@ -68,8 +70,14 @@ impl Function {
     pub fn new<P>(name: impl Into<Str>, body: impl Callable<P>) -> Function {
         Function {
             name: name.into(),
-            signature: body.signature(),
+            signature: signature(body.parameters(), body.returns()),
             named: 0,
+            has_early_rest: body
+                .parameters()
+                .iter()
+                .rev()
+                .skip(1)
+                .any(|it| matches!(it, DescribedParameter::Rest(_))),
             body: Arc::new(move |arguments| body.call(arguments)),
         }
     }
@@ -78,6 +86,16 @@ impl Function {
     #[must_use]
     pub fn summary(mut self, text: &str) -> Function {
         self.signature.summary = text.into();
+        self
+    }
+
+    /// Marks the descriptions of the function and of its parameters as Markdown.
+    #[must_use]
+    pub fn markdown(mut self) -> Function {
+        let kind = DescriptionKind::Markdown;
+        self.signature.description_kind = kind;
+        let all = self.signature.parameters.iter_mut().chain(&mut self.signature.variadic);
+        all.for_each(|it| it.description_kind = kind);
         self
     }
 
@@ -112,12 +130,19 @@ impl Function {
     pub(crate) fn problem(&self) -> Option<String> {
         let signature = &self.signature;
         let count = signature.parameters.len() + usize::from(signature.variadic.is_some());
-        (count != self.named).then(|| {
-            format!(
-                "it has {count} parameters, but {} are named by Function::parameter",
-                self.named
-            )
-        })
+        if self.has_early_rest {
+            return Some("parameters follow Rest, which takes all arguments".to_owned());
+        }
+        if count != self.named {
+            let named = self.named;
+            return Some(format!(
+                "it has {count} parameters, but {named} are named by Function::parameter"
+            ));
+        }
+        let mut names = BTreeSet::new();
+        let mut all = signature.parameters.iter().chain(&signature.variadic);
+        let twice = all.find(|it| !names.insert(&it.name))?;
+        Some(format!("two parameters have the name {:?}", twice.name))
     }
 
     /// Computes the result.
@@ -129,7 +154,9 @@ impl Function {
         match if self.signature.variadic.is_some() { given >= named } else { given == named } {
             true => (self.body)(arguments),
             false => {
-                let message = format!("{:?} takes {named} arguments, not {given}", self.name);
+                let least = if self.signature.variadic.is_some() { "at least " } else { "" };
+                let noun = if named == 1 { "argument" } else { "arguments" };
+                let message = format!("{:?} takes {least}{named} {noun}, not {given}", self.name);
                 Err(FunctionError::new(message).into())
             }
         }
@@ -140,6 +167,10 @@ impl Function {
 pub struct Rest<T>(pub Vec<T>);
 
 /// The type of a parameter: an [`AttributeValue`], or [`Rest`] in the last place.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type for a parameter of a provider function",
+    note = "a parameter is an `AttributeValue`, or `Rest<T>` for all further arguments"
+)]
 pub trait Parameter: Sized {
     /// The parameter of the signature, without a name. True if it stands for all further arguments.
     #[doc(hidden)]
@@ -172,7 +203,9 @@ impl Arguments<'_> {
         let value = self.values.get(self.taken).cloned().unwrap_or_else(|| Value::null(T::ty()));
         self.taken += 1;
         let part = Part { value: &value, path: Path::root(), unknowns: Unknowns::Refused };
-        let fault = |it: Diagnostic| FunctionError::argument(index, it.detail.trim()).into();
+        // A core ends the sentence.
+        let text = |it: &Diagnostic| it.detail.trim().trim_end_matches('.').to_owned();
+        let fault = |it: Diagnostic| FunctionError::argument(index, text(&it)).into();
         T::decode(&part).map_err(fault)
     }
 }
@@ -211,10 +244,19 @@ impl<T: AttributeValue> Parameter for Rest<T> {
 
 /// A Rust function or closure that can be the body of a [`Function`]: its parameters are [`Parameter`]s, at most six,
 /// and it returns a `Result` of an [`AttributeValue`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the body of a provider function",
+    note = "a body takes at most six parameters that are `AttributeValue`s, the last one possibly `Rest<T>`, and \
+            returns `Result<R, FunctionError>`, where `R` is an `AttributeValue`"
+)]
 pub trait Callable<P>: Send + Sync + 'static {
-    /// The signature without names and descriptions.
+    /// The parameters without names and descriptions.
     #[doc(hidden)]
-    fn signature(&self) -> FunctionSignature;
+    fn parameters(&self) -> Vec<DescribedParameter>;
+
+    /// The type of the result.
+    #[doc(hidden)]
+    fn returns(&self) -> Type;
 
     /// Computes the result.
     #[doc(hidden)]
@@ -248,8 +290,12 @@ macro_rules! callable {
             R: AttributeValue,
             $($parameter: Parameter),*
         {
-            fn signature(&self) -> FunctionSignature {
-                signature(vec![$($parameter::describe()),*], R::ty())
+            fn parameters(&self) -> Vec<DescribedParameter> {
+                vec![$($parameter::describe()),*]
+            }
+
+            fn returns(&self) -> Type {
+                R::ty()
             }
 
             fn call(&self, values: &[Value]) -> Result<Value, FunctionFault> {

@@ -2,6 +2,7 @@
 
 mod echo;
 mod failures;
+mod functions;
 mod identities;
 mod items;
 mod lifecycle;
