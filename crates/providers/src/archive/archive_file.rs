@@ -17,10 +17,9 @@ use super::{
 };
 use crate::files::{Digests, Draft, IsMode, Mode, beside, file_error};
 
+// The schema follows the public one of the provider `hashicorp/archive`. Another path requires replacement; any other
+// change overwrites the archive.
 /// An archive of texts, a file, or the files of a directory.
-///
-/// The schema follows the public one of the provider `hashicorp/archive`. Another path requires replacement; any other
-/// change overwrites the archive.
 #[derive(Model)]
 #[model(validate = order::validate)]
 pub(super) struct ArchiveFile {
@@ -124,7 +123,7 @@ impl Resource<()> for ArchiveType {
         // A source that cannot be packed yet may be created before the apply. If it is not, the apply reports
         // the error.
         if !packed.is_ok_and(|it| Some(it.sha1) == prior.id) {
-            order::OUTPUTS.iter().for_each(|it| change.planned.set_unknown(it));
+            change.expect_changes();
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! `mayfly/archive`: archives of files, as a data source and as a resource, modelled on the provider
 //! `hashicorp/archive`.
 //!
-//! Start at [`provider`], then [`archive_file`]: it converts a configuration to an [`order::ArchiveRequest`], [`collect`]
-//! finds the entries, and [`pack`] packs them.
+//! Start at [`provider`], then [`archive_file`]: it converts a configuration to an [`order::ArchiveRequest`],
+//! [`collect`] finds the entries, and [`pack`] packs them.
 //!
 //! **Invariant:** the bytes of an archive depend only on names, contents and modes, not on times, owners, or the
 //! order or location of the files on the disk.

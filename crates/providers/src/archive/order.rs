@@ -12,24 +12,7 @@ use super::archive_file::{ArchiveFile, SourceText};
 use crate::files::Mode;
 
 /// The attributes for the content. A configuration sets exactly one of them.
-const WAYS: [&str; 4] = [
-    ArchiveFile::SOURCE.name(),
-    ArchiveFile::SOURCE_CONTENT.name(),
-    ArchiveFile::SOURCE_FILE.name(),
-    ArchiveFile::SOURCE_DIR.name(),
-];
-
-/// The computed attributes.
-pub(super) const OUTPUTS: [&str; 8] = [
-    ArchiveFile::ID.name(),
-    ArchiveFile::OUTPUT_SIZE.name(),
-    ArchiveFile::OUTPUT_MD5.name(),
-    ArchiveFile::OUTPUT_SHA.name(),
-    ArchiveFile::OUTPUT_SHA256.name(),
-    ArchiveFile::OUTPUT_SHA512.name(),
-    ArchiveFile::OUTPUT_BASE64SHA256.name(),
-    ArchiveFile::OUTPUT_BASE64SHA512.name(),
-];
+const WAYS: [&str; 4] = ["source", "source_content", "source_file", "source_dir"];
 
 /// An archive to create. It has no `Debug`, because its contents may be secret.
 pub(super) struct ArchiveRequest {
