@@ -18,10 +18,10 @@ use super::{
     fault::Fault,
     gate::store_error,
     lease, names,
-    store::{Entry, Record, Secret, Store},
+    store::{Entry, Record, Store},
 };
-use mayfly_sdk::Diagnostic;
 use mayfly_sdk::erased::StepResult;
+use mayfly_sdk::{Diagnostic, Secret};
 
 /// The environment variable with the directory of the store.
 pub(crate) const STORE_VARIABLE: &str = "PLAYGROUND_STORE";

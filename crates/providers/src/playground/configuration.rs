@@ -2,14 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
-use super::{
-    client::Client,
-    fault::Fault,
-    store::{Entry, Secret},
-};
+use super::{client::Client, fault::Fault, store::Entry};
 use crate::playground::gate::store_error;
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object,
+    Diagnostic, Diagnostics, Object, Secret,
     schema::{Block, Schema, boolean, number, string},
     validate::{WholeBetween, requires},
 };

@@ -9,11 +9,11 @@ use super::{
     gate::store_error,
     names::{arn, not_found, unique},
     secret_value::AttributeNames,
-    store::{Record, Secret},
+    store::Record,
 };
 use mayfly_sdk::erased::{Change, EphemeralResource, Existing, Opening, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, EphemeralCall as Later, Object,
+    Diagnostic, Diagnostics, EphemeralCall as Later, Object, Secret,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };

@@ -17,11 +17,11 @@ use super::{
     gate::store_error,
     names::{secret_name, unique},
     secret,
-    store::{Record, Secret, Store},
+    store::{Record, Store},
 };
 use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Diagnostic, EphemeralCall as Later,
+    Diagnostic, EphemeralCall as Later, Secret,
     schema::{Block, Schema, number, string, typed},
     validate::WholeBetween,
 };

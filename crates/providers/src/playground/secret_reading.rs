@@ -8,11 +8,11 @@ use super::{
     fault::Fault,
     names::{not_found, secret_name},
     secret::{KIND, TYPE, VALUE},
-    store::{Record, Secret},
+    store::Record,
 };
 use mayfly_sdk::erased::{DataRead, DataSource, EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object,
+    Diagnostic, Diagnostics, Object, Secret,
     schema::{Block, Schema, number, string},
     validate::exactly_one_of,
 };

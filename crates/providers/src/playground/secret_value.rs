@@ -1,9 +1,9 @@
 //! The pattern of a value with a write-only variant: `value`, `value_wo`, `value_wo_version`.
 
-use super::store::{Record, Secret};
+use super::store::Record;
 use mayfly_sdk::erased::Change;
 use mayfly_sdk::{
-    Diagnostics, Object,
+    Diagnostics, Object, Secret,
     validate::{conflicting, requires},
 };
 

@@ -10,11 +10,11 @@ use super::{
     names::{not_found, secret_name, unique},
     secret::{KIND, VALUE},
     secret_value::{AttributeNames, Stored},
-    store::{Record, Secret},
+    store::Record,
 };
 use mayfly_sdk::erased::{Change, EphemeralResource, Existing, Opening, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, EphemeralCall as Later, Object,
+    Diagnostic, Diagnostics, EphemeralCall as Later, Object, Secret,
     schema::{Block, Schema, number, string},
 };
 

@@ -5,16 +5,10 @@ use std::collections::BTreeMap;
 use provider::{BoxFuture, write_only_paths};
 use values::{Type, Value, json};
 
-use super::{
-    client::Client,
-    fault::Fault,
-    gate::store_error,
-    names::unique,
-    store::{Record, Secret},
-};
+use super::{client::Client, fault::Fault, gate::store_error, names::unique, store::Record};
 use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Object, PlanChange,
+    Diagnostic, Object, PlanChange, Secret,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
 };
 

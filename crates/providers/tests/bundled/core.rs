@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use mayfly_sdk::Secret;
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, Processes, launch};
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Block, CloseEphemeralRequest,
@@ -18,7 +19,7 @@ use provider::{
 };
 use providers::playground::{
     self,
-    store::{Entry, Ledger, Secret, Store},
+    store::{Entry, Ledger, Store},
 };
 use serde_json::Value as Json;
 use tempfile::TempDir;

@@ -23,12 +23,13 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use mayfly_sdk::Secret;
+
 use self::seal::Key;
 pub(crate) use self::seal::random;
 pub use self::{
     ledger::{Entry, Ledger},
     record::Record,
-    seal::Secret,
 };
 
 /// An error of the store. No variant holds a secret.

@@ -2,12 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use mayfly_sdk::Secret;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    StoreError,
-    seal::{Key, Secret},
-};
+use super::{StoreError, seal::Key};
 
 /// An object of the remote system.
 #[derive(Clone)]

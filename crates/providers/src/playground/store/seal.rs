@@ -1,4 +1,4 @@
-//! Secrets in memory and in the files of the store.
+//! Secrets in the files of the store.
 
 use std::{
     fs::{self, OpenOptions},
@@ -9,31 +9,14 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
+use mayfly_sdk::Secret;
 use sha2::{Digest, Sha256};
-use values::Str;
 
 use super::StoreError;
 
 const NONCE: usize = 16;
 const TAG: usize = 16;
 const KEY: usize = 32;
-
-/// A secret of the remote system. It has no `Debug`; only [`Secret::reveal`] returns its text.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Str);
-
-impl Secret {
-    /// Wraps a text as a secret.
-    pub fn new(text: impl Into<Str>) -> Secret {
-        Secret(text.into())
-    }
-
-    /// Returns the text.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
 
 /// The key of a store.
 pub(super) struct Key([u8; KEY]);
