@@ -61,8 +61,8 @@ pub use self::{
     ephemeral::{EphemeralCall, EphemeralResource},
     function::{Arguments, Callable, DescribedParameter, Function, FunctionError, Parameter, Rest},
     model::{
-        AttributeValue, Blocks, Choice, Key, MaybeUnknown, Model, Part, Secret, Set, Unknowns,
-        choice, nested_blocks,
+        AttributeValue, Blocks, Choice, Group, Key, MaybeUnknown, Model, Part, Secret, Set,
+        Unknowns, choice, nested_blocks,
     },
     plan_change::PlanChange,
     private::PrivateState,

@@ -1,6 +1,6 @@
 //! Nested blocks.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Deref};
 
 use values::{Str, Value};
 
@@ -14,8 +14,8 @@ use crate::{
     schema::{Block, NestedBlock, Nesting},
 };
 
-/// A Rust type for nested blocks: `Option<M>` for at most one block, `Vec<M>` for a list, [`Set<M>`] for a set and
-/// `BTreeMap<Str, M>` for blocks with a label.
+/// A Rust type for nested blocks: `Option<M>` for at most one block, `Vec<M>` for a list, [`Set<M>`] for a set,
+/// `BTreeMap<Str, M>` for blocks with a label, and [`Group<M>`].
 ///
 /// Null counts as no blocks: a state that was written before the block existed has null there.
 #[diagnostic::on_unimplemented(
@@ -38,6 +38,19 @@ pub trait Blocks: Sized {
     /// Returns the value of all blocks together.
     #[must_use]
     fn encode_blocks(&self) -> Value;
+}
+
+/// At most one block, whose object exists even without it: all its attributes are null then. Therefore none of them
+/// can be required.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Group<M>(pub M);
+
+impl<M> Deref for Group<M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.0
+    }
 }
 
 impl<M: Model> Blocks for Option<M> {
@@ -97,9 +110,66 @@ impl<M: Model> Blocks for BTreeMap<Str, M> {
     }
 }
 
+impl<M: Model> Blocks for Group<M> {
+    type Block = M;
+    const NESTING: Nesting = Nesting::Group;
+
+    /// A state that was written before the block existed has null in its place.
+    fn decode_blocks(part: &Part<'_>) -> Result<Group<M>, Diagnostic> {
+        if !part.value.is_null() {
+            return M::decode_part(part).map(Group);
+        }
+        let value = &M::schema().to_provider().block().empty_value();
+        M::decode_part(&Part { value, path: part.path.clone(), unknowns: part.unknowns }).map(Group)
+    }
+
+    fn encode_blocks(&self) -> Value {
+        self.0.encode()
+    }
+}
+
 /// Nested blocks of a Rust type, with limits on their number; see [`NestedBlock`].
 #[must_use]
 pub fn nested_blocks<B: Blocks>(min_items: i64, max_items: i64) -> NestedBlock {
     let block = B::Block::describe(Block::new());
     NestedBlock { nesting: B::NESTING, block, min_items, max_items }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Model, Object, Unknowns, schema::Schema};
+
+    #[derive(Model)]
+    struct Server {
+        #[block]
+        fallback: Group<Fallback>,
+    }
+
+    #[derive(Model)]
+    struct Fallback {
+        note: Option<String>,
+    }
+
+    /// Reads a server with this fallback, and returns its note and the value that is written for it.
+    fn read(fallback: Value) -> (Option<String>, Value) {
+        let object = Object::new(Value::object_from([("fallback", fallback)]));
+        let Ok(server) = Server::decode(&object, Unknowns::Refused) else {
+            panic!("a group can be read")
+        };
+        let written = server.encode().get_attr("fallback").expect("the block is there");
+        (server.fallback.note.clone(), written)
+    }
+
+    #[test]
+    fn group_is_an_object_even_without_a_block() {
+        let schema: Schema = Server::schema();
+        assert!(schema.block.blocks.values().all(|it| it.nesting == Nesting::Group));
+        let block = |note| Value::object_from([("note", note)]);
+        let some = block(Value::string("n"));
+        assert_eq!(read(some.clone()), (Some("n".to_owned()), some));
+        let none = block(Value::null(values::Type::String));
+        assert_eq!(read(none.clone()), (None, none.clone()));
+        assert_eq!(read(Value::null(Fallback::ty())), (None, none));
+    }
 }

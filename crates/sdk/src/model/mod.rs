@@ -16,7 +16,7 @@ mod secret;
 
 pub use self::{
     attribute_value::AttributeValue,
-    blocks::{Blocks, nested_blocks},
+    blocks::{Blocks, Group, nested_blocks},
     choice::{Choice, choice},
     collections::Set,
     described::Model,
