@@ -2,78 +2,76 @@
 
 use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
-use super::{client::Client, fault::Fault, store::Entry};
-use crate::playground::gate::store_error;
-use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object, Secret,
-    schema::{Block, Schema, boolean, number, string},
-    validate::{WholeBetween, requires},
-};
+use mayfly_sdk::{Diagnostic, Key, MaybeUnknown, Model, Secret};
 
-pub(super) fn schema() -> Schema {
-    let store = "Directory of the store; by default PLAYGROUND_STORE, else .playground in the working directory.";
-    let token = "A lease's token; while it is not valid, the remote system refuses every call.";
-    let address = "Where the remote system is reached, such as a tunnel's local address.";
-    Schema::new(
-        Block::new()
-            .description("A small remote system to try things out with.")
-            .attribute("store", string().optional().description(store))
-            .attribute(
-                "access_key",
-                string().optional().description("The first half of a pair of keys."),
-            )
-            .attribute(
-                "secret_key",
-                string().optional().sensitive().description("The second half."),
-            )
-            .attribute(
-                "require_keys",
-                boolean().optional().description("Refuse to work without both keys."),
-            )
-            .attribute("auth_token", string().optional().sensitive().description(token))
-            .attribute("address", string().optional().description(address))
-            .attribute(
-                "latency_ms",
-                number()
-                    .optional()
-                    .validator(WholeBetween(0, 60_000))
-                    .description("How long every call takes at least."),
-            )
-            .attribute("fault", Fault::attribute()),
-    )
-}
+use super::{client::Client, fault::RequestedFault, gate::store_error, store::Entry};
 
-pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
-    requires(config, "access_key", "secret_key", diagnostics);
-    requires(config, "secret_key", "access_key", diagnostics);
+/// A small remote system to try things out with.
+#[derive(Model)]
+#[model(requires(access_key, secret_key), requires("secret_key", "access_key"))]
+pub(crate) struct Configuration {
+    /// Directory of the store; by default PLAYGROUND_STORE, else .playground in the working directory.
+    store: MaybeUnknown<Option<String>>,
+    /// The first half of a pair of keys.
+    access_key: MaybeUnknown<Option<String>>,
+    /// The second half.
+    secret_key: MaybeUnknown<Option<Secret>>,
+    /// Refuse to work without both keys.
+    require_keys: MaybeUnknown<Option<bool>>,
+    /// A lease's token; while it is not valid, the remote system refuses every call.
+    auth_token: MaybeUnknown<Option<Secret>>,
+    /// Where the remote system is reached, such as a tunnel's local address.
+    address: MaybeUnknown<Option<String>>,
+    /// How long every call takes at least.
+    #[attribute(between(0, 60_000))]
+    latency_ms: MaybeUnknown<Option<u64>>,
+    #[attribute(optional)]
+    fault: RequestedFault,
 }
 
 /// Creates the client. A value that is unknown at plan counts as not set, because planning makes no call to the
 /// remote system that needs it.
-pub(super) fn configure(config: &Object) -> Result<Client, Diagnostic> {
-    if config.bool("require_keys") == Some(true) {
-        let missing = ["access_key", "secret_key"].into_iter().find(|name| config.is_absent(name));
-        if let Some(name) = missing {
-            let detail = format!("The provider is configured to need {name}, but it is not set.");
-            return Err(Diagnostic::error("Missing key", detail).at(config.path_of(name)));
-        }
-    }
-    let store = Client::open_store(config.string("store").as_deref())?;
-    let secret = |name| config.string(name).map(Secret::new);
-    let keys = ["access_key", "secret_key", "auth_token"].map(|name| (name, secret(name)));
-    let received = keys.iter().filter_map(|(name, it)| Some(((*name).to_owned(), it.as_ref()?)));
-    let entry = Entry {
-        received: received.map(|(name, it)| (name, store.fingerprint(it))).collect(),
-        ..Entry::effect("configured", "", "")
-    };
+pub(super) fn configure(config: Configuration) -> Result<Client, Diagnostic> {
+    check_keys(&config)?;
+    let store = Client::open_store(known(config.store).as_deref())?;
+    let auth_token = known(config.auth_token);
+    let received = [
+        (Configuration::ACCESS_KEY.name(), known(config.access_key).map(Secret::new)),
+        (Configuration::SECRET_KEY.name(), known(config.secret_key)),
+        (Configuration::AUTH_TOKEN.name(), auth_token.clone()),
+    ];
+    let fingerprints = received
+        .into_iter()
+        .filter_map(|(name, secret)| Some((name.to_owned(), store.fingerprint(&secret?))));
+    let entry = Entry { received: fingerprints.collect(), ..Entry::effect("configured", "", "") };
     store.ledger().write(&entry).map_err(store_error)?;
-    let latency = config.int("latency_ms")?.and_then(|it| u64::try_from(it).ok()).unwrap_or(0);
     Ok(Client {
         store,
-        latency: Duration::from_millis(latency),
-        fault: Fault::of(config.value()),
-        auth_token: secret("auth_token"),
-        address: config.string("address").map(|it| it.to_string()),
+        latency: Duration::from_millis(known(config.latency_ms).unwrap_or(0)),
+        fault: config.fault.0,
+        auth_token,
+        address: known(config.address),
         tunnels: Mutex::new(BTreeMap::new()),
     })
+}
+
+fn known<T>(value: MaybeUnknown<Option<T>>) -> Option<T> {
+    value.known().flatten()
+}
+
+/// Returns an error if the configuration requires both keys and lacks one. An unknown key counts as set.
+fn check_keys(config: &Configuration) -> Result<(), Diagnostic> {
+    if !matches!(config.require_keys, MaybeUnknown::Known(Some(true))) {
+        return Ok(());
+    }
+    require(Configuration::ACCESS_KEY, &config.access_key)?;
+    require(Configuration::SECRET_KEY, &config.secret_key)
+}
+
+fn require<T>(key: Key<T>, value: &MaybeUnknown<Option<T>>) -> Result<(), Diagnostic> {
+    if !matches!(value, MaybeUnknown::Known(None)) {
+        return Ok(());
+    }
+    let detail = format!("The provider is configured to need {}, but it is not set.", key.name());
+    Err(Diagnostic::error("Missing key", detail).at(key.path()))
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use mayfly_sdk::erased::{Change, EphemeralResource, Existing, Opening, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, EphemeralCall as Later, Object, Secret,
+    AttributeValue as _, Diagnostic, Diagnostics, EphemeralCall as Later, Object, Secret,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -51,7 +51,7 @@ impl Resource<Client> for ManagedDatabase {
                 .attribute("password_wo", string().optional().write_only())
                 .attribute("password_wo_version", number().optional())
                 .attribute("endpoint", string().computed().keeps_state())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 
@@ -186,7 +186,7 @@ impl EphemeralResource<Client> for EphemeralDatabase {
                 .attribute("identifier", string().required())
                 .attribute("username", string().computed())
                 .attribute("password", string().computed().sensitive())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 

@@ -13,7 +13,7 @@ use super::{
     Playground,
     answer::Answer,
     client::Client,
-    fault::{Fault, FaultKind},
+    fault::{EnvironmentFault, Fault, FaultKind},
     store::{Entry, Store, StoreError},
 };
 use mayfly_sdk::{Object, PrivateState, Server, Stop, Stopper};
@@ -21,6 +21,9 @@ use mayfly_sdk::{Object, PrivateState, Server, Stop, Stopper};
 /// The private entries that the gate adds. The plugin framework reserves names with a leading dot.
 const FAULT_ENTRY: &str = ".fault";
 const NAME_ENTRY: &str = ".name";
+
+/// The environment variable with a fault for all objects, or for those that it selects.
+const FAULT_VARIABLE: &str = "PLAYGROUND_FAULT";
 
 /// The attributes that name an object, the most specific first.
 const NAMES: &[&str] =
@@ -31,7 +34,8 @@ pub struct Gate {
     pub(super) inner: Server<Playground>,
     /// The store in the environment variable. Calls before the provider is configured are recorded only there.
     environment_store: OnceLock<Option<Arc<Store>>>,
-    environment_fault: Option<Fault>,
+    /// The fault in `PLAYGROUND_FAULT`, or the reason why its text describes none.
+    environment_fault: Option<Result<EnvironmentFault, String>>,
     stopper: Stopper,
 }
 
@@ -99,11 +103,12 @@ fn name_of(value: &Value) -> String {
 
 impl Gate {
     pub(super) fn new(inner: Server<Playground>) -> Gate {
-        let environment_fault = std::env::var("PLAYGROUND_FAULT").ok();
+        let text = std::env::var(FAULT_VARIABLE).ok().filter(|it| !it.is_empty());
+        let parse = |text: String| EnvironmentFault::parse(&text).map_err(|it| it.to_string());
         Gate {
             inner,
             environment_store: OnceLock::new(),
-            environment_fault: environment_fault.and_then(|text| Fault::of_environment(&text)),
+            environment_fault: text.map(parse),
             stopper: Stopper::new(),
         }
     }
@@ -115,14 +120,14 @@ impl Gate {
             Ok(fault) => fault,
             Err(diagnostic) => return A::refused(diagnostic),
         };
-        if let Some(fault) = fault.as_ref().filter(|it| !it.late)
+        if let Some(fault) = fault.as_ref().filter(|it| !it.is_late())
             && let Err(diagnostic) = strike(fault, call, &mut stop).await
         {
             return A::refused(diagnostic);
         }
         let mut answer = run.await;
         if let Some(fault) = fault {
-            if fault.late
+            if fault.is_late()
                 && let Err(diagnostic) = strike(&fault, call, &mut stop).await
             {
                 answer.complain(diagnostic);
@@ -168,14 +173,19 @@ impl Gate {
 
     fn due(&self, call: &Call) -> Result<Option<Fault>, ProviderDiagnostic> {
         let configured = self.inner.client().and_then(|client| client.fault.as_ref());
-        let candidates = [call.fault.as_ref(), configured, self.environment_fault.as_ref()];
-        let on = |fault: &&Fault| fault.is_on(call.rpc, &call.type_name, &call.name);
+        let environment = match &self.environment_fault {
+            Some(Ok(it)) => it.for_object(&call.type_name, &call.name),
+            Some(Err(reason)) => return Err(wrong_variable(reason)),
+            None => None,
+        };
+        let candidates = [call.fault.as_ref(), configured, environment];
+        let on = |fault: &&Fault| fault.is_on(call.rpc);
         let Some(fault) = candidates.into_iter().flatten().find(on) else { return Ok(None) };
         let passed = match self.store() {
-            Some(store) if fault.after > 0 => passed(&store, call).map_err(store_error)?,
+            Some(store) if fault.calls_before() > 0 => passed(&store, call).map_err(store_error)?,
             _ => 0,
         };
-        Ok((passed >= fault.after as usize).then(|| fault.clone()))
+        Ok((passed >= fault.calls_before()).then(|| fault.clone()))
     }
 
     fn store(&self) -> Option<Arc<Store>> {
@@ -201,6 +211,15 @@ impl Gate {
             *value = spoiled(value, fault.kind, schema.block());
         }
     }
+}
+
+/// The error for an environment variable that describes no fault.
+fn wrong_variable(reason: &str) -> ProviderDiagnostic {
+    let detail = format!(
+        "The environment variable {FAULT_VARIABLE} describes no fault: {reason}. Unset it, or set it to a JSON object \
+         such as {{\"on\": \"open\", \"kind\": \"fail\"}}."
+    );
+    ProviderDiagnostic::error(format!("Invalid {FAULT_VARIABLE}"), detail)
 }
 
 /// The number of earlier calls like this one.
@@ -236,7 +255,7 @@ async fn strike(fault: &Fault, call: &Call, stop: &mut Stop) -> Result<(), Provi
             std::future::pending().await
         }
         FaultKind::Panic => panic!("the fault that was asked for"),
-        FaultKind::Slow => tokio::time::sleep(Duration::from_millis(fault.ms)).await,
+        FaultKind::Slow => tokio::time::sleep(Duration::from_millis(fault.delay())).await,
         _ => {}
     }
     Ok(())

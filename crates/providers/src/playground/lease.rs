@@ -21,7 +21,7 @@ use super::{
 };
 use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Diagnostic, EphemeralCall as Later, Secret,
+    AttributeValue as _, Diagnostic, EphemeralCall as Later, Secret,
     schema::{Block, Schema, number, string, typed},
     validate::WholeBetween,
 };
@@ -63,7 +63,7 @@ impl EphemeralResource<Client> for Lease {
                     "data",
                     typed(Type::map(Type::String)).computed().sensitive().description(data),
                 )
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 

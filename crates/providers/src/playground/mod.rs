@@ -29,10 +29,9 @@ mod write_only_set;
 
 use client::Client;
 pub(crate) use client::STORE_VARIABLE;
+use configuration::Configuration;
 pub use gate::Gate;
-use mayfly_sdk::{
-    ConfigureCall, Definition, Diagnostic, Diagnostics, Object, Server, Types, schema::Schema,
-};
+use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Server, Types};
 
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/playground";
@@ -47,23 +46,19 @@ pub fn provider() -> Gate {
 pub(crate) struct Playground;
 
 impl Definition for Playground {
-    type Config = Object;
+    type Config = Configuration;
     type Client = Client;
 
     fn source(&self) -> &'static str {
         SOURCE
     }
 
-    fn schema(&self) -> Schema {
-        configuration::schema()
-    }
-
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        configuration::validate(config, diagnostics);
-    }
-
-    async fn configure(&self, config: Object, _: &mut ConfigureCall) -> Result<Client, Diagnostic> {
-        configuration::configure(&config)
+    async fn configure(
+        &self,
+        config: Configuration,
+        _: &mut ConfigureCall,
+    ) -> Result<Client, Diagnostic> {
+        configuration::configure(config)
     }
 
     fn types(&self, types: &mut Types<Client>) {

@@ -13,7 +13,7 @@ use super::{
 };
 use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object, Secret,
+    AttributeValue as _, Diagnostic, Diagnostics, Object, Secret,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, OneOf},
 };
@@ -49,7 +49,7 @@ impl Resource<Client> for Parameter {
                 .attribute("value_wo", string().optional().write_only())
                 .attribute("value_wo_version", number().optional())
                 .attribute("version", number().computed())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 

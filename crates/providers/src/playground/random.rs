@@ -10,7 +10,7 @@ use super::{
 };
 use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Diagnostics, EphemeralCall as Later, Object,
+    AttributeValue as _, Diagnostics, EphemeralCall as Later, Object,
     schema::{Block, Schema, boolean, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -44,7 +44,7 @@ impl EphemeralResource<Client> for Random {
             )
             .attribute("override_special", string().optional().validator(LengthBetween(1, 256)))
             .attribute("result", string().computed().sensitive())
-            .attribute("fault", Fault::attribute());
+            .attribute("fault", Fault::attribute().optional());
         let optional =
             |block: Block, &(name, _): &(&str, _)| block.attribute(name, boolean().optional());
         Schema::new(CLASSES.iter().fold(block, optional))

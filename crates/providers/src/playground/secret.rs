@@ -13,7 +13,7 @@ use super::{
 };
 use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostics, Object, PlanChange,
+    AttributeValue as _, Diagnostics, Object, PlanChange,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, exactly_one_of},
 };
@@ -52,7 +52,7 @@ impl Resource<Client> for ManagedSecret {
                     number().computed().description("Counts the values set here."),
                 )
                 .attribute("created", string().computed().keeps_state())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use mayfly_sdk::erased::{DataRead, DataSource, EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object, Secret,
+    AttributeValue as _, Diagnostic, Diagnostics, Object, Secret,
     schema::{Block, Schema, number, string},
     validate::exactly_one_of,
 };
@@ -100,7 +100,7 @@ fn block() -> Block {
             string().computed().sensitive().description("The same as value."),
         )
         .attribute("version", number().computed())
-        .attribute("fault", Fault::attribute())
+        .attribute("fault", Fault::attribute().optional())
 }
 
 fn validate(config: &Object, diagnostics: &mut Diagnostics) {

@@ -14,7 +14,7 @@ use super::{
 };
 use mayfly_sdk::erased::{Change, EphemeralResource, Existing, Opening, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, EphemeralCall as Later, Object, Secret,
+    AttributeValue as _, Diagnostic, Diagnostics, EphemeralCall as Later, Object, Secret,
     schema::{Block, Schema, number, string},
 };
 
@@ -46,7 +46,7 @@ impl Resource<Client> for ManagedSecretVersion {
                 .attribute("secret_string_wo", string().optional().write_only())
                 .attribute("secret_string_wo_version", number().optional())
                 .attribute(VERSION_ID, string().computed())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 
@@ -163,7 +163,7 @@ impl EphemeralResource<Client> for EphemeralSecretVersion {
                 .attribute("arn", string().computed())
                 .attribute(VERSION_ID, string().computed())
                 .attribute("secret_string", string().computed().sensitive())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 

@@ -13,7 +13,7 @@ use values::Value;
 use super::{client::Client, fault::Fault, names::unique, store::Record};
 use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
 use mayfly_sdk::{
-    Diagnostic, EphemeralCall as Later,
+    AttributeValue as _, Diagnostic, EphemeralCall as Later,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -52,7 +52,7 @@ impl EphemeralResource<Client> for Tunnel {
                 )
                 .attribute("local_host", string().computed())
                 .attribute("local_port", number().computed())
-                .attribute("fault", Fault::attribute()),
+                .attribute("fault", Fault::attribute().optional()),
         )
     }
 

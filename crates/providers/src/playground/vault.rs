@@ -8,7 +8,7 @@ use values::{Type, Value, json};
 use super::{client::Client, fault::Fault, gate::store_error, names::unique, store::Record};
 use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Object, PlanChange, Secret,
+    AttributeValue as _, Diagnostic, Object, PlanChange, Secret,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
 };
 
@@ -80,7 +80,7 @@ fn schema() -> Schema {
             .attribute("login", login(ObjectNesting::Single))
             .attribute("logins", login(ObjectNesting::List))
             .attribute("logins_by_role", login(ObjectNesting::Map))
-            .attribute("fault", Fault::attribute())
+            .attribute("fault", Fault::attribute().optional())
             .block("primary", Nesting::Single, place())
             .block("replica", Nesting::List, place().block("mirror", Nesting::List, mirror))
             .block("region", Nesting::Map, place())

@@ -60,6 +60,12 @@ impl Core {
         Core::configured(provider, config, directory).await
     }
 
+    /// Starts a playground in a separate process and leaves it without configuration.
+    pub(crate) async fn process(environment: &[(&str, &str)]) -> Arc<dyn Provider> {
+        let executable = env!("CARGO_BIN_EXE_terraform-provider-playground");
+        process(executable, store_directory().path(), environment).await
+    }
+
     /// Creates a core for another provider in this process, without configuration.
     pub(crate) async fn of(provider: impl Provider + 'static) -> Core {
         Core::without_store(Arc::new(provider), store_directory()).await

@@ -183,6 +183,19 @@ async fn open_of_a_missing_secret_is_an_error() {
 }
 
 #[tokio::test]
+async fn unknown_provider_arguments_count_as_not_set() {
+    let core = Core::in_process("{}").await;
+    let unknown = r#"{
+        "require_keys": true, "access_key": "?", "secret_key": "?", "auth_token": "?", "address": "?",
+        "fault": {"on": "?", "kind": "fail", "after": null, "late": null, "ms": null}
+    }"#;
+    let provider = core.another(unknown).await.unwrap_or_else(|it| panic!("{}", said(&it)));
+    assert_eq!(read_something(&core, &*provider).await, "");
+    let entry = core.ledger().into_iter().rfind(|it| it.event == "configured");
+    assert!(entry.is_some_and(|it| it.received.is_empty()));
+}
+
+#[tokio::test]
 async fn require_keys_refuses_a_provider_without_keys() {
     let core = Core::in_process("{}").await;
     let refused = core.another(r#"{"require_keys": true}"#).await.err().expect("is refused");

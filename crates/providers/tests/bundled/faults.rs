@@ -110,6 +110,18 @@ async fn fault_can_be_set_in_the_provider_block_or_environment() {
 }
 
 #[tokio::test]
+async fn environment_variable_without_a_fault_is_an_error() {
+    let refused = async |text: &str| {
+        let provider = Core::process(&[("PLAYGROUND_FAULT", text)]).await;
+        provider.schemas().await.err().map(|it| format!("{}: {}", it[0].summary, it[0].detail))
+    };
+    let said = refused(r#"{"on": "opne", "kind": "fail"}"#).await.expect("is refused");
+    assert!(said.starts_with("Invalid PLAYGROUND_FAULT: "), "{said}");
+    assert!(said.contains("unknown variant `opne`") && said.contains("Unset it"), "{said}");
+    assert_eq!(refused("").await, None, "an empty variable counts as not set");
+}
+
+#[tokio::test]
 async fn fault_past_returns_a_renewal_time_in_the_past() {
     let core = Core::launched("{}", &[]).await;
     let config = r#"{"path": "p", "fault": {"on": "renew", "kind": "past"}}"#;
