@@ -22,7 +22,7 @@ use crate::{
 /// [`configure`]: Definition::configure
 pub trait Definition: Send + Sync + 'static {
     /// The struct of the provider configuration. `()` if there is none. A field that may be unknown while planning has
-    /// the type [`crate::MaybeUnknown`].
+    /// the type [`crate::MaybeUnknown`]; around the struct, that type accepts a configuration with any unknown part.
     type Config: Model;
     /// The client that the configuration is converted to and every call receives, such as a connection.
     type Client: Send + Sync + 'static;

@@ -8,8 +8,11 @@ use provider::{
 };
 use values::{Type, Value};
 
-use super::{configured, said_of, shown, thing::Things};
-use crate::Server;
+use super::{
+    configured, said_of, shown,
+    thing::{Config, Things},
+};
+use crate::{ConfigureCall, Definition, Diagnostic, MaybeUnknown, Model, Server, Types};
 
 fn open_request(name: &str) -> OpenEphemeralRequest {
     let config =
@@ -100,4 +103,44 @@ async fn second_configure_call_is_an_error() {
     let config = Value::object_from([("prefix", Value::string("u"))]);
     let said = server.configure(ConfigureRequest { core_version: "1.13.0".into(), config }).await;
     assert_eq!(said_of(&said), "Provider Configured Twice");
+}
+
+/// A provider whose client tells whether its configuration is known.
+struct Patient;
+
+impl Definition for Patient {
+    type Config = MaybeUnknown<Config>;
+    type Client = bool;
+
+    fn source(&self) -> &'static str {
+        "patient"
+    }
+
+    async fn configure(
+        &self,
+        config: MaybeUnknown<Config>,
+        _: &mut ConfigureCall,
+    ) -> Result<bool, Diagnostic> {
+        Ok(!config.is_unknown())
+    }
+
+    fn types(&self, _: &mut Types<bool>) {}
+}
+
+#[tokio::test]
+async fn configuration_with_an_unknown_part_is_unknown_as_a_whole() {
+    let configure = |prefix| {
+        let config = Value::object_from([("prefix", prefix)]);
+        ConfigureRequest { core_version: "1.13.0".into(), config }
+    };
+    for (prefix, is_known) in [(Value::string("p"), true), (Value::unknown(Type::String), false)] {
+        let server = Server::new(Patient);
+        assert_eq!(said_of(&server.configure(configure(prefix)).await), "");
+        assert_eq!(server.client(), Some(&is_known));
+    }
+    let said = Server::new(Patient).configure(configure(Value::null(Type::String))).await;
+    assert_eq!(said_of(&said), ".prefix: Missing Value");
+    let said = Server::new(Things).configure(configure(Value::unknown(Type::String))).await;
+    assert_eq!(said_of(&said), ".prefix: Value Not Known Yet");
+    assert_eq!(shown(&MaybeUnknown::<Config>::Unknown.encode()), "{prefix=?}");
 }
