@@ -12,22 +12,40 @@ use crate::diagnostics::{Diagnostic, shown};
 pub struct Object {
     value: Value,
     path: Path,
+    /// The beginning of the names of all attributes; see [`Object::with_prefix`].
+    prefix: Str,
 }
 
 impl Object {
     /// Wraps a value as an object.
     #[must_use]
     pub fn new(value: Value) -> Object {
-        Object { value, path: Path::root() }
+        Object::at(value, Path::root())
     }
 
     /// Wraps a part of an object.
     #[must_use]
     pub(crate) fn at(value: Value, path: Path) -> Object {
-        Object { value, path }
+        Object { value, path, prefix: Str::default() }
     }
 
-    /// The whole value.
+    /// Returns the object with shorter names: its attribute `x` is the one whose whole name is the prefix and `x`. A
+    /// struct that is flattened with a prefix reads it.
+    #[must_use]
+    pub fn with_prefix(&self, prefix: &str) -> Object {
+        Object { prefix: self.name_of(prefix), ..self.clone() }
+    }
+
+    /// The whole name of an attribute.
+    #[must_use]
+    pub fn name_of(&self, name: impl AsRef<str>) -> Str {
+        match self.prefix.is_empty() {
+            true => name.as_ref().into(),
+            false => format!("{}{}", self.prefix, name.as_ref()).into(),
+        }
+    }
+
+    /// The whole value, with the attributes that do not have the prefix too.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
@@ -42,13 +60,15 @@ impl Object {
     /// The path of an attribute of this object.
     #[must_use]
     pub fn path_of(&self, name: impl AsRef<str>) -> Path {
-        self.path.clone().attr(name)
+        self.path.clone().attr(self.name_of(name))
     }
 
     /// Returns an attribute. Null if the object has no such attribute.
     #[must_use]
     pub fn attr(&self, name: impl AsRef<str>) -> Value {
-        self.value.get_attr(name.as_ref()).unwrap_or_else(|| Value::null(values::Type::Dynamic))
+        self.value
+            .get_attr(&self.name_of(name))
+            .unwrap_or_else(|| Value::null(values::Type::Dynamic))
     }
 
     /// Returns true if an attribute is unknown.
@@ -112,7 +132,7 @@ impl Object {
     #[must_use]
     pub fn object(&self, name: impl AsRef<str>) -> Option<Object> {
         let value = self.attr(&name);
-        let object = Object { path: self.path_of(name), value };
+        let object = Object::at(value, self.path_of(name));
         matches!(object.value.kind(), Kind::Object(_)).then_some(object)
     }
 
@@ -121,14 +141,15 @@ impl Object {
     pub fn objects(&self, name: impl AsRef<str>) -> Vec<(Value, Object)> {
         let (value, path) = (self.attr(&name), self.path_of(&name));
         let element = |(key, element): (Value, &Value)| {
-            (key.clone(), Object { value: element.clone(), path: path.clone().index(key) })
+            (key.clone(), Object::at(element.clone(), path.clone().index(key)))
         };
         value.elements().map(element).collect()
     }
 
     /// Replaces an attribute. Does nothing for a null object.
     pub fn set(&mut self, name: impl AsRef<str>, value: impl Into<Value>) {
-        self.value = self.value.with_part(&Step::Attr(name.as_ref().into()), |_| value.into());
+        let step = Step::Attr(self.name_of(name));
+        self.value = self.value.with_part(&step, |_| value.into());
     }
 
     /// Replaces an attribute by an unknown value of its type. In a plan it is one that the provider will choose.

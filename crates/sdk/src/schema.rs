@@ -95,6 +95,17 @@ impl Block {
         self
     }
 
+    /// Adds the attributes, nested blocks and rules of another block. Their names get a prefix.
+    #[must_use]
+    pub fn flattened(mut self, prefix: &'static str, other: Block) -> Block {
+        let named = |name: Str| Str::from(format!("{prefix}{name}"));
+        self.attributes.extend(other.attributes.into_iter().map(|(name, it)| (named(name), it)));
+        self.blocks.extend(other.blocks.into_iter().map(|(name, it)| (named(name), it)));
+        other.rules.into_iter().fold(self, |block, rule| {
+            block.rule(move |object, diagnostics| rule(&object.with_prefix(prefix), diagnostics))
+        })
+    }
+
     /// Removes an attribute or a type of nested block, for a type that lacks one of a struct.
     #[must_use]
     pub fn without(mut self, name: impl AsRef<str>) -> Block {

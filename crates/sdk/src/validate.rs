@@ -123,7 +123,7 @@ pub fn exactly_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnos
         combination(
             config,
             first,
-            format!("Exactly one of {} must be set", names.join(", ")),
+            format!("Exactly one of {} must be set", listed(config, names)),
             diagnostics,
         );
     }
@@ -135,7 +135,7 @@ pub fn at_least_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagno
         combination(
             config,
             first,
-            format!("At least one of {} must be set", names.join(", ")),
+            format!("At least one of {} must be set", listed(config, names)),
             diagnostics,
         );
     }
@@ -147,10 +147,14 @@ pub fn at_most_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnos
         combination(
             config,
             first,
-            format!("At most one of {} can be set", names.join(", ")),
+            format!("At most one of {} can be set", listed(config, names)),
             diagnostics,
         );
     }
+}
+
+fn listed(config: &Object, names: &[&str]) -> String {
+    names.iter().map(|it| config.name_of(it).to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Checks that at most one of the two attributes is set.
@@ -159,7 +163,11 @@ pub fn conflicting(config: &Object, first: &str, second: &str, diagnostics: &mut
         combination(
             config,
             second,
-            format!("Only one of {first} and {second} can be set"),
+            format!(
+                "Only one of {} and {} can be set",
+                config.name_of(first),
+                config.name_of(second)
+            ),
             diagnostics,
         );
     }
@@ -171,7 +179,11 @@ pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Di
         combination(
             config,
             first,
-            format!("{first} is set, so {second} must be set too"),
+            format!(
+                "{} is set, so {} must be set too",
+                config.name_of(first),
+                config.name_of(second)
+            ),
             diagnostics,
         );
     }

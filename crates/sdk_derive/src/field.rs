@@ -25,13 +25,13 @@ pub(crate) enum Kind {
     Attribute { calls: TokenStream, default: Option<TokenStream> },
     /// Nested blocks with their smallest and largest number, and the calls of methods of `mayfly_sdk::schema::Block`.
     Blocks { min: TokenStream, max: TokenStream, calls: TokenStream },
-    /// The attributes of another struct.
-    Flattened,
+    /// The attributes of another struct, perhaps with a prefix before their names.
+    Flattened { prefix: Option<LitStr> },
 }
 
 impl Kind {
     pub(crate) fn is_flattened(&self) -> bool {
-        matches!(self, Kind::Flattened)
+        matches!(self, Kind::Flattened { .. })
     }
 }
 
@@ -40,7 +40,7 @@ impl Described {
         let ident = field.ident.clone();
         let ident = ident.ok_or_else(|| Error::new_spanned(field, "a model has named fields"))?;
         let mut options = Options::default();
-        let mut role = None;
+        let (mut role, mut prefix) = (None, None);
         for attribute in &field.attrs {
             let Some(name) = ROLES.iter().find(|it| attribute.path().is_ident(it)) else {
                 continue;
@@ -55,7 +55,7 @@ impl Described {
             match *name {
                 "attribute" => attribute.parse_nested_meta(|meta| options.read(&meta))?,
                 "block" => read_limits(attribute, &mut options)?,
-                _ => drop(attribute.meta.require_path_only()?),
+                _ => prefix = read_prefix(attribute)?,
             }
         }
         let name = options.name.take();
@@ -66,7 +66,7 @@ impl Described {
                 max: limit(options.max),
                 calls: described(field),
             },
-            Some("flatten") => Kind::Flattened,
+            Some("flatten") => Kind::Flattened { prefix },
             _ => Kind::Attribute {
                 default: options.default.as_ref().map(|it| default_value(known(&field.ty), it)),
                 calls: options.calls_for(field, &ident)?,
@@ -124,6 +124,19 @@ fn read_limits(attribute: &Attribute, options: &mut Options) -> Result<()> {
         () if meta.path.is_ident("name") => read_name(&meta, options),
         () => Err(meta.error("a block has the options min, max and name")),
     })
+}
+
+/// Reads the option of a flattened struct.
+fn read_prefix(attribute: &Attribute) -> Result<Option<LitStr>> {
+    let mut prefix = None;
+    if matches!(attribute.meta, syn::Meta::Path(_)) {
+        return Ok(prefix);
+    }
+    attribute.parse_nested_meta(|meta| match meta.path.is_ident("prefix") {
+        true => meta.value()?.parse().map(|it| prefix = Some(it)),
+        false => Err(meta.error("a flattened struct has the option prefix")),
+    })?;
+    Ok(prefix)
 }
 
 fn read_name(meta: &ParseNestedMeta<'_>, options: &mut Options) -> Result<()> {

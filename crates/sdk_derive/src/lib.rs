@@ -72,7 +72,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `name = "type"` | the name, if it is not that of the field |
 ///
 /// `#[block]` or `#[block(min = 1, max = 3)]` on a field is a type of nested block, and `#[flatten]` adds the
-/// attributes of another struct.
+/// attributes of another struct. `#[flatten(prefix = "create_")]` adds them with a prefix before their names, so that a
+/// struct can have them several times; the keys of the flattened struct are without the prefix.
 #[proc_macro_derive(Model, attributes(model, attribute, block, flatten))]
 pub fn derive_model(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

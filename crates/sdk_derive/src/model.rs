@@ -84,8 +84,12 @@ fn describe(input: &DeriveInput, container: &Container, fields: &[Described]) ->
                 let blocks = ::mayfly_sdk::nested_blocks::<#ty>(#min, #max);
                 let block = block.blocks_of(#name, blocks.map_block(|block| block #calls));
             },
-            Kind::Flattened => quote_spanned! {span=>
+            Kind::Flattened { prefix: None } => quote_spanned! {span=>
                 let block = block.flatten::<#ty>();
+            },
+            Kind::Flattened { prefix: Some(prefix) } => quote_spanned! {span=>
+                let other = <#ty as ::mayfly_sdk::Model>::describe(::mayfly_sdk::schema::Block::new());
+                let block = block.flattened(#prefix, other);
             },
         }
     });
@@ -110,23 +114,29 @@ fn decode(field: &Described) -> TokenStream {
             quote_spanned!(span=> #ident: object.field_or(#name, || #default, unknowns)?)
         }
         Kind::Blocks { .. } => quote_spanned!(span=> #ident: object.blocks(#name, unknowns)?),
-        Kind::Flattened => {
+        Kind::Flattened { prefix: None } => {
             quote_spanned!(span=> #ident: ::mayfly_sdk::Model::decode(object, unknowns)?)
         }
+        Kind::Flattened { prefix: Some(prefix) } => quote_spanned! {span=>
+            #ident: ::mayfly_sdk::Model::decode(&object.with_prefix(#prefix), unknowns)?
+        },
     }
 }
 
 fn encode(field: &Described) -> TokenStream {
     let (ident, name, span) = (&field.ident, &field.name, field.place());
-    match field.kind {
+    match &field.kind {
         Kind::Attribute { .. } => quote_spanned! {span=>
             parts.insert(#name.into(), ::mayfly_sdk::AttributeValue::encode(&self.#ident));
         },
         Kind::Blocks { .. } => quote_spanned! {span=>
             parts.insert(#name.into(), ::mayfly_sdk::Blocks::encode_blocks(&self.#ident));
         },
-        Kind::Flattened => quote_spanned! {span=>
+        Kind::Flattened { prefix: None } => quote_spanned! {span=>
             ::mayfly_sdk::Model::encode_into(&self.#ident, parts);
+        },
+        Kind::Flattened { prefix: Some(prefix) } => quote_spanned! {span=>
+            ::mayfly_sdk::Model::encode_with_prefix(&self.#ident, #prefix, parts);
         },
     }
 }

@@ -59,6 +59,13 @@ pub trait Model: Sized + Send + Sync {
     /// Adds the values of the attributes and nested blocks.
     fn encode_into(&self, parts: &mut ValueMap);
 
+    /// Adds the values with a prefix before their names.
+    fn encode_with_prefix(&self, prefix: &str, parts: &mut ValueMap) {
+        let mut own = ValueMap::new();
+        self.encode_into(&mut own);
+        parts.extend(own.into_iter().map(|(name, it)| (format!("{prefix}{name}").into(), it)));
+    }
+
     /// Returns the object.
     #[must_use]
     fn encode(&self) -> Value {

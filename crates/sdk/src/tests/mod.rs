@@ -2,6 +2,7 @@
 
 mod echo;
 mod failures;
+mod flattened;
 mod functions;
 mod identities;
 mod items;
