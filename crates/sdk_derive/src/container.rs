@@ -18,9 +18,8 @@ pub(crate) struct Container {
     pub(crate) calls: TokenStream,
 }
 
-/// The rules about a list of attributes, and about two.
+/// The rules about a list of attributes.
 const RULES_OF_LISTS: [&str; 3] = ["exactly_one_of", "at_least_one_of", "at_most_one_of"];
-const RULES_OF_PAIRS: [&str; 2] = ["conflicting", "requires"];
 
 const KNOWN: &str = "a model has the options version, deprecated, exactly_one_of, at_least_one_of, \
                      at_most_one_of, conflicting, requires, validate, markdown and plain";
@@ -56,7 +55,17 @@ impl Container {
                 }
                 self.rule(option, &quote!(&[#(#names),*]));
             }
-            name if RULES_OF_PAIRS.contains(&name) => {
+            "conflicting" => {
+                let names = names(meta, fields)?;
+                if names.len() < 2 {
+                    return Err(meta.error("this rule is about two attributes or more"));
+                }
+                for (index, second) in names.iter().enumerate() {
+                    let before = &names[..index];
+                    before.iter().for_each(|first| self.rule(option, &quote!(#first, #second)));
+                }
+            }
+            "requires" => {
                 let names = names(meta, fields)?;
                 if names.len() != 2 {
                     return Err(meta.error("this rule is about two attributes"));

@@ -28,11 +28,12 @@ struct Kind {
 }
 
 #[derive(Model)]
-#[model(conflicting(most, unlimited), requires(least, most))]
+#[model(conflicting(most, unlimited, same_as), requires(least, most))]
 struct Limits {
     least: Option<i64>,
     most: Option<i64>,
     unlimited: Option<bool>,
+    same_as: Option<String>,
 }
 
 /// A machine with these values, and null for the other attributes.
@@ -85,10 +86,13 @@ fn errors_name_whole_attributes() {
             ("disk_kind", ssd),
             ("cpu_most", Value::int(1)),
             ("cpu_unlimited", Value::bool(true)),
+            ("cpu_same_as", Value::string("n")),
             ("disk_read_least", Value::int(1)),
         ],
         &[
             ".cpu_unlimited: Only one of cpu_most and cpu_unlimited can be set.",
+            ".cpu_same_as: Only one of cpu_most and cpu_same_as can be set.",
+            ".cpu_same_as: Only one of cpu_unlimited and cpu_same_as can be set.",
             ".disk_read_least: disk_read_least is set, so disk_read_most must be set too.",
         ],
     );
