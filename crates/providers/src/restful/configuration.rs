@@ -1,348 +1,350 @@
-//! The configuration of the provider: its schema, and the conversion to [`Settings`].
+//! The configuration of the provider (`docs/restful.md`, "Provider"), and its conversion to [`Settings`].
 
 use http_client::Url;
-use values::{Path, Type};
+use values::Path;
 
 use super::{
-    request::{
-        secret::Secret,
-        settings::{
-            Alternative, ApiKey, BaseUrl, CertificateSource, ClientSettings, Grant, KeyPlace,
-            Methods, OAuth2, PemSource, Registration, RegistrationPlace, RetryBlock, Security,
-            SettingError, Settings,
-        },
+    request::settings::{
+        Alternative, ApiKey, BaseUrl, CertificateSource, ClientSettings, Grant, Methods, OAuth2,
+        PemSource, Registration, RegistrationPlace, RetryBlock, Security, SettingError, Settings,
     },
-    schema::{headers, headers_of, method, nested_one, query, query_of},
+    schema::{
+        HeaderArgument, QueryArgument, Texts, Verb, header_values, query_values, text_values,
+    },
 };
-use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object,
-    schema::{Attribute, Block, ObjectNesting, Schema, boolean, nested, number, string, typed},
-    validate::{OneOf, WholeBetween, conflicting, exactly_one_of},
-};
+use mayfly_sdk::{Diagnostic, Diagnostics, MaybeUnknown, Model, Object, Secret, Set, Unknowns};
 
-const KEY_PLACES: &[&str] = &["header", "query", "cookie"];
-const REGISTRATION_PLACES: &[&str] = &["params", "header"];
-/// The most seconds and retries that the settings accept: a 32-bit number.
-const MOST: i64 = i32::MAX as i64;
-
-/// The schema of the provider's configuration (`docs/restful.md`, "Provider").
-pub(super) fn schema() -> Schema {
-    let base_url = "The URL below which all relative paths are.";
-    let merge_patch = "Send the whole body in updates by PATCH, in place of a merge patch.";
-    Schema::new(
-        Block::new()
-            .description("Resources of any HTTP API that speaks JSON.")
-            .attribute("base_url", string().required().description(base_url))
-            .attribute(
-                "create_method",
-                method(&["PUT", "POST"]).description("The method of creations; by default POST."),
-            )
-            .attribute(
-                "update_method",
-                method(&["PUT", "PATCH"]).description("The method of updates; by default PUT."),
-            )
-            .attribute(
-                "delete_method",
-                method(&["DELETE", "POST"])
-                    .description("The method of deletions; by default DELETE."),
-            )
-            .attribute("merge_patch_disabled", boolean().optional().description(merge_patch))
-            .attribute("query", query().description("The query of every request."))
-            .attribute("header", headers().description("The headers of every request."))
-            .attribute("security", security())
-            .attribute("client", client()),
-    )
+/// Resources of any HTTP API that speaks JSON.
+#[derive(Model)]
+pub struct Configuration {
+    /// The URL below which all relative paths are.
+    base_url: String,
+    /// The method of creations; by default POST.
+    #[attribute(one_of("PUT", "POST"))]
+    create_method: Option<Verb>,
+    /// The method of updates; by default PUT.
+    #[attribute(one_of("PUT", "PATCH"))]
+    update_method: Option<Verb>,
+    /// The method of deletions; by default DELETE.
+    #[attribute(one_of("DELETE", "POST"))]
+    delete_method: Option<Verb>,
+    /// Send the whole body in updates by PATCH, in place of a merge patch.
+    merge_patch_disabled: Option<bool>,
+    /// The query of every request.
+    query: Option<QueryArgument>,
+    /// The headers of every request.
+    header: Option<HeaderArgument>,
+    security: Option<Authentication>,
+    client: Option<Connections>,
 }
 
-fn security() -> Attribute {
-    let basic = nested_one([
-        ("username", string().required().description("The name of the user.")),
-        ("password", string().required().sensitive().description("The password of the user.")),
-    ]);
-    let token = nested_one([
-        (
-            "token",
-            string().required().sensitive().description("The token of the `Authorization` header."),
-        ),
-        ("scheme", string().optional().description("By default Bearer.")),
-    ]);
-    let keys = [
-        ("name", string().required().description("The name of the header, parameter or cookie.")),
-        (
-            "in",
-            string()
-                .required()
-                .validator(OneOf(KEY_PLACES))
-                .description("The part of the request: header, query or cookie."),
-        ),
-        ("value", string().required().sensitive().description("The key.")),
-    ];
-    nested_one([
-        (
-            "http",
-            nested_one([("basic", basic), ("token", token)]).description("A user or a token."),
-        ),
-        ("apikey", nested(ObjectNesting::Set, keys).optional().description("Keys of the API.")),
-        ("oauth2", oauth2()),
-    ])
-    .description("The authentication: http, apikey or oauth2.")
+/// The authentication: http, apikey or oauth2.
+#[derive(Model)]
+#[model(conflicting(http, apikey, oauth2))]
+struct Authentication {
+    http: Option<Http>,
+    /// Keys of the API.
+    apikey: Option<Set<ApiKey>>,
+    oauth2: Option<Grants>,
 }
 
-fn oauth2() -> Attribute {
-    let text = "The part of the request for a token with the client: params or header.";
-    let place = || string().optional().validator(OneOf(REGISTRATION_PLACES)).description(text);
-    let strings = || typed(Type::list(Type::String)).optional().description("The scopes.");
-    let password = nested_one([
-        ("token_url", string().required().description("The URL of the token endpoint.")),
-        ("username", string().required().description("The name of the user.")),
-        ("password", string().required().sensitive().description("The password of the user.")),
-        ("client_id", string().optional().description("The name of the client.")),
-        ("client_secret", string().optional().sensitive().description("The secret of the client.")),
-        ("in", place()),
-        ("scopes", strings()),
-    ]);
-    let client_credentials = nested_one([
-        ("token_url", string().required().description("The URL of the token endpoint.")),
-        ("client_id", string().required().description("The name of the client.")),
-        ("client_secret", string().required().sensitive().description("The secret of the client.")),
-        ("in", place()),
-        ("scopes", strings()),
-        ("endpoint_params", query().description("Further parameters of the request for a token.")),
-    ]);
-    let refresh_token = nested_one([
-        ("token_url", string().required().description("The URL of the token endpoint.")),
-        ("refresh_token", string().required().sensitive().description("The refresh token.")),
-        ("client_id", string().optional().description("The name of the client.")),
-        ("client_secret", string().optional().sensitive().description("The secret of the client.")),
-        ("in", place()),
-        ("scopes", strings()),
-        ("token_type", string().optional().description("By default Bearer.")),
-    ]);
-    nested_one([
-        ("password", password),
-        ("client_credentials", client_credentials),
-        ("refresh_token", refresh_token),
-    ])
+/// A user or a token.
+#[derive(Model)]
+#[model(exactly_one_of(basic, token))]
+struct Http {
+    basic: Option<Basic>,
+    token: Option<Token>,
 }
 
-fn client() -> Attribute {
-    let certificates = [
-        ("certificate", string().optional().description("The certificate as PEM.")),
-        ("certificate_file", string().optional().description("The file of the certificate.")),
-        ("key", string().optional().sensitive().description("The private key as PEM.")),
-        ("key_file", string().optional().description("The file of the private key.")),
-    ];
-    let whole = |least| number().optional().validator(WholeBetween(least, MOST));
-    let retry = nested_one([
-        (
-            "status_codes",
-            typed(Type::list(Type::Number))
-                .required()
-                .description("The statuses after which a request is repeated."),
-        ),
-        ("count", whole(0).description("The number of retries; by default 3.")),
-        ("wait_in_sec", whole(0).description("The shortest pause; by default 1.")),
-        ("max_wait_in_sec", whole(0).description("The longest pause; by default 3600.")),
-    ]);
-    let strings = || typed(Type::list(Type::String)).optional();
-    let authorities =
-        "The authorities as PEM, in place of the machine's; with `certificates` only.";
-    nested_one([
-        ("cookie_enabled", boolean().optional().description("Keep cookies and send them back.")),
-        (
-            "tls_insecure_skip_verify",
-            boolean().optional().description("Do not check the certificates of servers."),
-        ),
-        (
-            "certificates",
-            nested(ObjectNesting::List, certificates).optional().description("The client's."),
-        ),
-        ("root_ca_certificates", strings().description(authorities)),
-        ("root_ca_certificate_files", strings().description("Their files.")),
-        ("retry", retry.description("The repetition of requests.")),
-    ])
-    .description("The settings of connections.")
+/// A user and a password.
+#[derive(Model)]
+struct Basic {
+    /// The name of the user.
+    username: String,
+    /// The password of the user.
+    password: Secret,
 }
 
-/// Checks the rules between attributes, and everything else if the configuration is known.
+/// A token in the `Authorization` header.
+#[derive(Model)]
+struct Token {
+    /// The token of the `Authorization` header.
+    token: Secret,
+    /// By default Bearer.
+    scheme: Option<String>,
+}
+
+/// Tokens of an OAuth 2.0 server, by one of the grants.
+#[derive(Model)]
+#[model(exactly_one_of(password, client_credentials, refresh_token))]
+struct Grants {
+    password: Option<PasswordGrant>,
+    client_credentials: Option<ClientGrant>,
+    refresh_token: Option<RefreshGrant>,
+}
+
+/// The grant of the password of a user.
+#[derive(Model)]
+struct PasswordGrant {
+    /// The name of the user.
+    username: String,
+    /// The password of the user.
+    password: Secret,
+    #[flatten]
+    client: OptionalClient,
+    #[flatten]
+    request: TokenRequest,
+}
+
+/// The grant of the registration of the client itself.
+#[derive(Model)]
+struct ClientGrant {
+    /// The name of the client.
+    client_id: String,
+    /// The secret of the client.
+    client_secret: Secret,
+    /// Further parameters of the request for a token.
+    endpoint_params: Option<QueryArgument>,
+    #[flatten]
+    request: TokenRequest,
+}
+
+/// The grant of a refresh token.
+#[derive(Model)]
+struct RefreshGrant {
+    /// The refresh token.
+    refresh_token: Secret,
+    /// By default Bearer.
+    token_type: Option<String>,
+    #[flatten]
+    client: OptionalClient,
+    #[flatten]
+    request: TokenRequest,
+}
+
+/// The registration of a client, if there is one.
+#[derive(Model)]
+struct OptionalClient {
+    /// The name of the client.
+    client_id: Option<String>,
+    /// The secret of the client.
+    client_secret: Option<Secret>,
+}
+
+/// The attributes that all grants have.
+#[derive(Model)]
+struct TokenRequest {
+    /// The URL of the token endpoint.
+    token_url: String,
+    /// The part of the request for a token with the client: params or header.
+    r#in: Option<RegistrationPlace>,
+    /// The scopes.
+    scopes: Option<Texts>,
+}
+
+/// The settings of connections.
+#[derive(Model)]
+struct Connections {
+    /// Keep cookies and send them back.
+    cookie_enabled: Option<bool>,
+    /// Do not check the certificates of servers.
+    tls_insecure_skip_verify: Option<bool>,
+    /// The client's.
+    certificates: Option<Vec<Certificate>>,
+    /// The authorities as PEM, in place of the machine's; with `certificates` only.
+    root_ca_certificates: Option<Texts>,
+    /// Their files.
+    root_ca_certificate_files: Option<Texts>,
+    retry: Option<RetryBlock>,
+}
+
+/// A certificate and its key.
+#[derive(Model)]
+struct Certificate {
+    /// The certificate as PEM.
+    certificate: Option<String>,
+    /// The file of the certificate.
+    certificate_file: Option<String>,
+    /// The private key as PEM.
+    key: Option<Secret>,
+    /// The file of the private key.
+    key_file: Option<String>,
+}
+
+/// Checks everything that the schema does not, if the configuration is known.
 pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
-    if let Some(security) = config.object("security") {
-        for (first, second) in [("http", "apikey"), ("http", "oauth2"), ("apikey", "oauth2")] {
-            conflicting(&security, first, second, diagnostics);
-        }
-        if let Some(http) = security.object("http") {
-            exactly_one_of(&http, &["basic", "token"], diagnostics);
-        }
-        if let Some(oauth2) = security.object("oauth2") {
-            let grants = ["password", "client_credentials", "refresh_token"];
-            exactly_one_of(&oauth2, &grants, diagnostics);
-        }
+    // The conversion reports one error, which may be one that the schema has reported.
+    if diagnostics.has_errors() {
+        return;
     }
-    // The conversion reports one error, which may be one of those above.
-    if config.value().is_wholly_known()
-        && !diagnostics.has_errors()
-        && let Err(error) = settings(config)
-    {
+    let settings = match MaybeUnknown::<Configuration>::decode(config, Unknowns::Refused) {
+        Ok(MaybeUnknown::Unknown) => return,
+        Ok(MaybeUnknown::Known(config)) => config.settings(),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = settings {
         diagnostics.push(error);
     }
 }
 
-/// Converts a configuration that is wholly known.
-///
-/// # Errors
-/// Returns an error for the first value that breaks a rule.
-pub(super) fn settings(config: &Object) -> Result<Settings, Diagnostic> {
-    let text = |name| config.string(name).map(|it| it.to_string());
-    let base_url = BaseUrl::parse(&text("base_url").unwrap_or_default()).map_err(invalid)?;
-    let [create, update, delete] = ["create_method", "update_method", "delete_method"].map(text);
-    let methods = Methods::new(create.as_deref(), update.as_deref(), delete.as_deref());
-    Ok(Settings {
-        methods: methods.map_err(invalid)?,
-        merge_patch_disabled: config.bool("merge_patch_disabled").unwrap_or_default(),
-        query: query_of(&config.attr("query")),
-        headers: headers_of(&config.attr("header")),
-        security: match config.object("security") {
-            Some(security) => authentication(&security)?,
-            None => Security::None,
-        },
-        client: match config.object("client") {
-            Some(client) => connections(&client)?,
-            None => ClientSettings::default(),
-        },
-        ..Settings::new(base_url)
-    })
-}
-
-fn invalid(error: SettingError) -> Diagnostic {
-    let path = error.attribute.split('.').fold(Path::root(), Path::attr);
-    Diagnostic::error("Invalid Provider Configuration", error.to_string()).at(path)
-}
-
-fn required(object: &Object, name: &str) -> String {
-    object.string(name).map(|it| it.to_string()).unwrap_or_default()
-}
-
-fn optional(object: &Object, name: &str) -> Option<String> {
-    object.string(name).map(|it| it.to_string())
-}
-
-fn secret(object: &Object, name: &str) -> Secret {
-    Secret::new(required(object, name))
-}
-
-fn authentication(security: &Object) -> Result<Security, Diagnostic> {
-    let keys = match security.is_absent("apikey") {
-        true => None,
-        false => Some(keys(security).map_err(invalid)?),
-    };
-    let blocks = [
-        Alternative { name: "http", value: security.object("http").map(|it| http(&it)) },
-        Alternative { name: "apikey", value: keys.map(|it| Ok(Security::ApiKeys(it))) },
-        Alternative {
-            name: "oauth2",
-            value: security.object("oauth2").map(|it| grant(&it).map(Security::OAuth2)),
-        },
-    ];
-    if blocks.iter().all(|it| it.value.is_none()) {
-        return Ok(Security::None);
+impl Configuration {
+    /// Converts the configuration.
+    ///
+    /// # Errors
+    /// Returns an error for the first value that breaks a rule.
+    pub(super) fn settings(self) -> Result<Settings, Diagnostic> {
+        self.converted().map_err(|error| {
+            let path = error.attribute.split('.').fold(Path::root(), Path::attr);
+            Diagnostic::error("Invalid Provider Configuration", error.to_string()).at(path)
+        })
     }
-    Security::only("security", blocks).and_then(|it| it).map_err(invalid)
+
+    fn converted(self) -> Result<Settings, SettingError> {
+        let default = Methods::default();
+        let method = |own: Option<Verb>, default| own.map_or(default, |it| it.0);
+        Ok(Settings {
+            methods: Methods {
+                create: method(self.create_method, default.create),
+                update: method(self.update_method, default.update),
+                delete: method(self.delete_method, default.delete),
+            },
+            merge_patch_disabled: self.merge_patch_disabled.unwrap_or_default(),
+            query: query_values(self.query.as_ref()),
+            headers: header_values(self.header.as_ref()),
+            security: self.security.map_or(Ok(Security::None), Authentication::converted)?,
+            client: self.client.map_or(Ok(ClientSettings::default()), Connections::converted)?,
+            ..Settings::new(BaseUrl::parse(&self.base_url)?)
+        })
+    }
 }
 
-fn keys(security: &Object) -> Result<Vec<ApiKey>, SettingError> {
-    let key = |(_, key): (_, Object)| {
-        let place = KeyPlace::parse(&required(&key, "in"))?;
-        Ok(ApiKey { name: required(&key, "name"), place, value: secret(&key, "value") })
-    };
-    security.objects("apikey").into_iter().map(key).collect()
+impl Authentication {
+    fn converted(self) -> Result<Security, SettingError> {
+        let keys = self.apikey.map(|keys| Ok(Security::ApiKeys(keys.0)));
+        let blocks = [
+            Alternative { name: "http", value: self.http.map(Http::converted) },
+            Alternative { name: "apikey", value: keys },
+            Alternative { name: "oauth2", value: self.oauth2.map(Grants::converted) },
+        ];
+        match blocks.iter().all(|it| it.value.is_none()) {
+            true => Ok(Security::None),
+            false => Security::only("security", blocks)?,
+        }
+    }
 }
 
-fn http(http: &Object) -> Result<Security, SettingError> {
-    let basic = http.object("basic").map(|it| Security::Basic {
-        username: required(&it, "username"),
-        password: secret(&it, "password"),
-    });
-    let token = http
-        .object("token")
-        .map(|it| Security::token(secret(&it, "token"), optional(&it, "scheme")));
-    Security::only(
-        "security.http",
-        [Alternative { name: "basic", value: basic }, Alternative { name: "token", value: token }],
-    )
+impl Http {
+    fn converted(self) -> Result<Security, SettingError> {
+        let basic = |it: Basic| Security::Basic { username: it.username, password: it.password };
+        let token = |it: Token| Security::token(it.token, it.scheme);
+        Security::only(
+            "security.http",
+            [
+                Alternative { name: "basic", value: self.basic.map(basic) },
+                Alternative { name: "token", value: self.token.map(token) },
+            ],
+        )
+    }
 }
 
-/// A grant with the object that configures it.
-struct ConfiguredGrant {
-    of: Object,
-    grant: Grant,
+impl Grants {
+    fn converted(self) -> Result<Security, SettingError> {
+        let grants = [
+            Alternative { name: "password", value: self.password.map(PasswordGrant::converted) },
+            Alternative {
+                name: "client_credentials",
+                value: self.client_credentials.map(ClientGrant::converted),
+            },
+            Alternative {
+                name: "refresh_token",
+                value: self.refresh_token.map(RefreshGrant::converted),
+            },
+        ];
+        Security::only("security.oauth2", grants)?.map(Security::OAuth2)
+    }
 }
 
-fn grant(oauth2: &Object) -> Result<OAuth2, SettingError> {
-    let block = |name, grant: &dyn Fn(&Object) -> Grant| Alternative {
-        name,
-        value: oauth2.object(name).map(|of| ConfiguredGrant { grant: grant(&of), of }),
-    };
-    let ConfiguredGrant { of, grant } = Security::only(
-        "security.oauth2",
-        [
-            block("password", &|it| Grant::Password {
-                username: required(it, "username"),
-                password: secret(it, "password"),
-            }),
-            block("client_credentials", &|it| Grant::ClientCredentials {
-                endpoint_params: query_of(&it.attr("endpoint_params")),
-            }),
-            block("refresh_token", &|it| Grant::RefreshToken {
-                refresh_token: secret(it, "refresh_token"),
-                token_type: optional(it, "token_type"),
-            }),
-        ],
-    )?;
-    let token_url = Url::parse(&required(&of, "token_url")).map_err(|error| {
-        SettingError::new(&format!("security.oauth2{}", of.path_of("token_url")), error.to_string())
-    })?;
-    let place = optional(&of, "in").map(|it| RegistrationPlace::parse(&it)).transpose()?;
-    let registration = optional(&of, "client_id").map(|id| Registration {
-        id,
-        secret: secret(&of, "client_secret"),
-        place,
-    });
-    let scopes = of.strings("scopes").iter().map(ToString::to_string).collect();
-    Ok(OAuth2 { token_url, registration, scopes, grant })
+impl PasswordGrant {
+    fn converted(self) -> Result<OAuth2, SettingError> {
+        let grant = Grant::Password { username: self.username, password: self.password };
+        self.request.with("password", grant, self.client)
+    }
 }
 
-fn connections(client: &Object) -> Result<ClientSettings, Diagnostic> {
-    let mut settings = ClientSettings {
-        has_cookies: client.bool("cookie_enabled").unwrap_or_default(),
-        is_insecure: client.bool("tls_insecure_skip_verify").unwrap_or_default(),
-        ..ClientSettings::default()
-    };
-    for (_, pair) in client.objects("certificates") {
-        let source = |name, file| {
-            PemSource::choose(name, optional(&pair, name), optional(&pair, file)).map_err(invalid)
+impl ClientGrant {
+    fn converted(self) -> Result<OAuth2, SettingError> {
+        let endpoint_params = query_values(self.endpoint_params.as_ref());
+        let client = OptionalClient {
+            client_id: Some(self.client_id),
+            client_secret: Some(self.client_secret),
         };
-        settings.certificates.push(CertificateSource {
-            certificate: source("certificate", "certificate_file")?,
-            key: source("key", "key_file")?,
+        self.request.with(
+            "client_credentials",
+            Grant::ClientCredentials { endpoint_params },
+            client,
+        )
+    }
+}
+
+impl RefreshGrant {
+    fn converted(self) -> Result<OAuth2, SettingError> {
+        let (refresh_token, token_type) = (self.refresh_token, self.token_type);
+        self.request.with(
+            "refresh_token",
+            Grant::RefreshToken { refresh_token, token_type },
+            self.client,
+        )
+    }
+}
+
+impl TokenRequest {
+    /// The way to the tokens of a grant, whose block has this name.
+    fn with(
+        self,
+        name: &str,
+        grant: Grant,
+        client: OptionalClient,
+    ) -> Result<OAuth2, SettingError> {
+        let token_url = Url::parse(&self.token_url).map_err(|error| {
+            SettingError::new(&format!("security.oauth2.{name}.token_url"), error.to_string())
+        })?;
+        let registration = client.client_id.map(|id| Registration {
+            id,
+            secret: client.client_secret.unwrap_or_else(|| Secret::new("")),
+            place: self.r#in,
         });
+        Ok(OAuth2 { token_url, registration, scopes: text_values(self.scopes.as_ref()), grant })
     }
-    let texts = |name| {
-        let strings = || client.strings(name).iter().map(ToString::to_string).collect();
-        (!client.is_absent(name)).then(strings)
-    };
-    settings
-        .set_root_authorities(texts("root_ca_certificates"), texts("root_ca_certificate_files"))
-        .map_err(invalid)?;
-    if let Some(retry) = client.object("retry") {
-        let whole =
-            |(_, code): (_, &values::Value)| code.as_number().and_then(values::Number::to_i64);
-        let block = RetryBlock {
-            status_codes: retry.attr("status_codes").elements().map(whole).collect(),
-            count: retry.int("count")?,
-            wait_in_sec: retry.int("wait_in_sec")?,
-            max_wait_in_sec: retry.int("max_wait_in_sec")?,
+}
+
+impl Connections {
+    fn converted(self) -> Result<ClientSettings, SettingError> {
+        let certificates = self.certificates.unwrap_or_default();
+        let mut settings = ClientSettings {
+            has_cookies: self.cookie_enabled.unwrap_or_default(),
+            is_insecure: self.tls_insecure_skip_verify.unwrap_or_default(),
+            certificates: certificates
+                .into_iter()
+                .map(Certificate::converted)
+                .collect::<Result<_, _>>()?,
+            retry: self.retry.map(|it| it.policy()).transpose()?,
+            ..ClientSettings::default()
         };
-        settings.retry = Some(block.policy().map_err(invalid)?);
+        let texts = |it: Option<Texts>| it.map(|texts| text_values(Some(&texts)));
+        settings.set_root_authorities(
+            texts(self.root_ca_certificates),
+            texts(self.root_ca_certificate_files),
+        )?;
+        Ok(settings)
     }
-    Ok(settings)
+}
+
+impl Certificate {
+    fn converted(self) -> Result<CertificateSource, SettingError> {
+        let certificate = self.certificate.map(Secret::new);
+        Ok(CertificateSource {
+            certificate: PemSource::choose("certificate", certificate, self.certificate_file)?,
+            key: PemSource::choose("key", self.key, self.key_file)?,
+        })
+    }
 }

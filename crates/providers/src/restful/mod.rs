@@ -34,8 +34,9 @@ use std::sync::Arc;
 use request::client::{ClientCell, DebugLog};
 pub use session::Client;
 
+use configuration::Configuration;
 use mayfly_sdk::{
-    ConfigureCall, Definition, Diagnostic, Diagnostics, Object, Server, Types, log, schema::Schema,
+    ConfigureCall, Definition, Diagnostic, Diagnostics, MaybeUnknown, Object, Server, Types, log,
 };
 
 /// The provider's source address.
@@ -51,29 +52,26 @@ pub fn provider() -> Server<Restful> {
 pub struct Restful;
 
 impl Definition for Restful {
-    type Config = Object;
+    /// A plan that needs no request accepts a configuration that is unknown in parts.
+    type Config = MaybeUnknown<Configuration>;
     type Client = Client;
 
     fn source(&self) -> &'static str {
         SOURCE
     }
 
-    fn schema(&self) -> Schema {
-        configuration::schema()
-    }
-
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         configuration::validate(config, diagnostics);
     }
 
-    async fn configure(&self, config: Object, _: &mut ConfigureCall) -> Result<Client, Diagnostic> {
-        match config.value().is_wholly_known() {
-            false => Ok(Client::unknown()),
-            true => configuration::settings(&config).map(|settings| {
-                let write: DebugLog = Arc::new(|line| log::debug("restful", line));
-                Client::new(ClientCell::new(settings, write))
-            }),
-        }
+    async fn configure(
+        &self,
+        config: MaybeUnknown<Configuration>,
+        _: &mut ConfigureCall,
+    ) -> Result<Client, Diagnostic> {
+        let MaybeUnknown::Known(config) = config else { return Ok(Client::unknown()) };
+        let write: DebugLog = Arc::new(|line| log::debug("restful", line));
+        Ok(Client::new(ClientCell::new(config.settings()?, write)))
     }
 
     fn types(&self, types: &mut Types<Client>) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use http_client::Method;
 use values::{Path, Type, Value};
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     request::settings::{Headers, Query},
 };
 use mayfly_sdk::{
-    Diagnostics, Object,
+    AttributeValue, Diagnostic, Diagnostics, Object, Part,
     schema::{Attribute, Block, ObjectNesting, boolean, nested, number, string, typed},
     validate::{OneOf, Validator, WholeBetween, exactly_one_of},
 };
@@ -21,6 +22,52 @@ pub(super) const EPHEMERAL_BODY: &str = "ephemeral_body";
 
 /// The most seconds between two requests of a poll loop: a year.
 const LONGEST_DELAY: i64 = 366 * 24 * 3600;
+
+/// Parameters of a query: lists of values by name. Null parts count as absent, and stay in states.
+pub(super) type QueryArgument = BTreeMap<String, Option<Texts>>;
+
+/// Headers by name. Null ones count as absent, and stay in states.
+pub(super) type HeaderArgument = BTreeMap<String, Option<String>>;
+
+/// Texts. Null ones count as absent, and stay in states.
+pub(super) type Texts = Vec<Option<String>>;
+
+/// The query of an argument.
+pub(super) fn query_values(argument: Option<&QueryArgument>) -> Query {
+    let entry =
+        |(name, values): (&String, &Option<Texts>)| (name.clone(), text_values(values.as_ref()));
+    argument.into_iter().flatten().map(entry).collect()
+}
+
+/// The headers of an argument.
+pub(super) fn header_values(argument: Option<&HeaderArgument>) -> Headers {
+    let entry = |(name, it): (&String, &Option<String>)| Some((name.clone(), it.clone()?));
+    argument.into_iter().flatten().filter_map(entry).collect()
+}
+
+/// The texts of an argument.
+pub(super) fn text_values(argument: Option<&Texts>) -> Vec<String> {
+    argument.into_iter().flatten().flatten().cloned().collect()
+}
+
+/// A method of HTTP. Each attribute lists the ones that it permits.
+#[derive(Clone)]
+pub(super) struct Verb(pub(super) Method);
+
+impl AttributeValue for Verb {
+    fn attribute() -> Attribute {
+        string()
+    }
+
+    fn decode(part: &Part<'_>) -> Result<Verb, Diagnostic> {
+        let invalid = |_| part.error("Invalid Attribute Value", "must be a method of HTTP");
+        Method::from_bytes(String::decode(part)?.as_bytes()).map(Verb).map_err(invalid)
+    }
+
+    fn encode(&self) -> Value {
+        Value::string(self.0.as_str())
+    }
+}
 
 /// An optional attribute of dynamic type.
 pub(super) fn dynamic() -> Attribute {

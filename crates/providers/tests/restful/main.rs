@@ -20,12 +20,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http_client::{ErrorKind, Method};
-use mayfly_sdk::Stopper;
+use mayfly_sdk::{Secret, Stopper};
 use providers::restful::request::build::{Call, DefaultContentType};
 use providers::restful::request::client::{
     Answer, ClientCell, InitError, RequestError, RestClient,
 };
-use providers::restful::request::secret::Secret;
 use providers::restful::request::settings::{BaseUrl, Settings};
 use serde_json::Value;
 

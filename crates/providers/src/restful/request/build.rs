@@ -129,7 +129,7 @@ fn url(call: &Call, base: &BaseUrl, keys: &[ApiKey]) -> Result<Url, BuildError> 
     let is_named = |name: &str| call.query.contains_key(name) || has_parameter(own_query, name);
     let mut query = call.query.clone();
     for key in keys.iter().filter(|it| it.place == KeyPlace::Query && !is_named(&it.name)) {
-        query.entry(key.name.clone()).or_default().push(key.value.expose().to_owned());
+        query.entry(key.name.clone()).or_default().push(key.value.reveal().to_owned());
     }
     let own_query = utf8_percent_encode(own_query, IN_URL).to_string();
     let parts = [own_query, encode_form(&query)];
@@ -239,7 +239,7 @@ fn is_structured(of_body: &HeaderValue) -> bool {
 /// Adds the keys in headers and cookies, unless the call has a header or cookie of the same name.
 fn add_keys(headers: &mut HeaderMap, keys: &[ApiKey]) -> Result<(), BuildError> {
     for key in keys {
-        let (name, value) = (key.name.as_str(), key.value.expose());
+        let (name, value) = (key.name.as_str(), key.value.reveal());
         let invalid = || BuildError::Header(name.to_owned());
         let (header, text) = match key.place {
             KeyPlace::Query => continue,

@@ -190,12 +190,12 @@ impl RestClient {
         let mut request = build(call, &self.settings.base_url, keys)?;
         self.authentication.authorize(&mut request, &self.sender, stop).await?;
         let mut answer = self.sender.send(&request, stop).await?;
-        keys.iter().for_each(|it| answer.sent.add(it.value.expose()));
+        keys.iter().for_each(|it| answer.sent.add(it.value.reveal()));
         call.headers.iter().for_each(|(name, value)| answer.sent.add_header(name, value));
         if let Some(credentials) = &request.credentials {
             answer.sent.add(credentials.parameter());
         }
-        self.settings.security.secrets().for_each(|it| answer.sent.add(it.expose()));
+        self.settings.security.secrets().for_each(|it| answer.sent.add(it.reveal()));
         Ok(answer)
     }
 }
@@ -239,7 +239,7 @@ const MAX_PEM_BYTES: u64 = 16 << 20;
 
 async fn read(attribute: &'static str, source: &PemSource) -> Result<Vec<u8>, InitError> {
     let path = match source {
-        PemSource::Text(text) => return Ok(text.expose().as_bytes().to_vec()),
+        PemSource::Text(text) => return Ok(text.reveal().as_bytes().to_vec()),
         PemSource::File(path) => path.clone(),
     };
     let unread = |path: &Path, cause: String| {
@@ -264,12 +264,6 @@ pub struct Sender {
     http: Client,
     retry: Option<RetryPolicy>,
     log: DebugLog,
-}
-
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sender")
-    }
 }
 
 impl Sender {

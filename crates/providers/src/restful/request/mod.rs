@@ -11,7 +11,7 @@
 //! **Invariant:** a log line contains no body, no header and no value of a query.
 //! **Invariant:** every pause ends when the core asks to stop.
 //! **Invariant:** two configured providers share no connection, certificate, cookie or token.
-//! **Absent on purpose:** schemas and values, the meaning of bodies.
+//! **Absent on purpose:** the schemas of types, the meaning of bodies.
 
 pub mod build;
 pub mod client;

@@ -14,10 +14,9 @@ use tokio::time::Instant;
 use super::build::{FORM, decode_form, encode_form};
 use super::client::{Answer, RequestError, Sender};
 use super::pause::unless_stopped;
-use super::secret::Secret;
 use super::settings::{Grant, OAuth2, Query, RegistrationPlace};
 use crate::restful::expression::functions::query_escape;
-use mayfly_sdk::Stop;
+use mayfly_sdk::{Secret, Stop};
 
 /// The largest accepted answer of a token endpoint, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -47,13 +46,12 @@ fn described(description: &Option<String>) -> String {
 }
 
 /// The tokens of one configured provider. Concurrent requests wait for one token, and share it until it expires.
-#[derive(Debug)]
 pub struct TokenSource {
     settings: OAuth2,
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     token: Option<Token>,
     /// The refresh token of the last answer, which replaces earlier ones.
@@ -62,7 +60,6 @@ struct State {
     place: Option<RegistrationPlace>,
 }
 
-#[derive(Debug)]
 struct Token {
     credentials: Credentials,
     /// `None` for a token that does not expire.
@@ -139,7 +136,7 @@ impl Fetching<'_> {
 
     fn refresh_form(&self, refresh_token: &Secret) -> Query {
         let mut form = self.form("refresh_token");
-        form.insert("refresh_token".to_owned(), vec![refresh_token.expose().to_owned()]);
+        form.insert("refresh_token".to_owned(), vec![refresh_token.reveal().to_owned()]);
         form
     }
 
@@ -149,7 +146,7 @@ impl Fetching<'_> {
             Grant::Password { username, password } => {
                 let mut form = self.form("password");
                 form.insert("username".to_owned(), vec![username.clone()]);
-                form.insert("password".to_owned(), vec![password.expose().to_owned()]);
+                form.insert("password".to_owned(), vec![password.reveal().to_owned()]);
                 Ok(form)
             }
             Grant::ClientCredentials { endpoint_params } => {
@@ -196,7 +193,7 @@ impl Fetching<'_> {
         let mut request = Request::get(self.settings.token_url.clone(), MAX_BYTES);
         request.method = Method::POST;
         if let Some(registration) = &self.settings.registration {
-            let (id, secret) = (registration.id.as_str(), registration.secret.expose());
+            let (id, secret) = (registration.id.as_str(), registration.secret.reveal());
             match place {
                 RegistrationPlace::Header => {
                     // Encoded as a form first (RFC 6749, section 2.3.1).
@@ -263,7 +260,7 @@ impl Fetching<'_> {
     /// Joins the texts of an error of the server. `None` if they repeat a secret of the request.
     fn shown(&self, texts: &[&str], form: &Query) -> Option<String> {
         let text = texts.join(": ");
-        let registered = self.settings.registration.as_ref().map(|it| it.secret.expose());
+        let registered = self.settings.registration.as_ref().map(|it| it.secret.reveal());
         let sent =
             form.iter().filter(|(name, _)| !["grant_type", "scope"].contains(&name.as_str()));
         let mut secrets = sent.flat_map(|(_, values)| values.iter().map(String::as_str));

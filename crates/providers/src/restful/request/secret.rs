@@ -1,33 +1,10 @@
-//! Texts that are never shown.
+//! The parts of answers that error messages must not repeat.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use values::json::write_string;
 
 use crate::restful::document::tree::Tree;
-
-/// A password, token or key. `Debug` does not show it, and there is no `Display`.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: impl Into<String>) -> Secret {
-        Secret(text.into())
-    }
-
-    /// The text, for a request.
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
-}
 
 /// The parts of an answer that an error message must not repeat: texts, and the values under keys. It has no `Debug`.
 #[derive(Clone, Default)]

@@ -10,12 +10,10 @@ use super::settings::{ApiKey, Security, Settings};
 use mayfly_sdk::Stop;
 
 /// The authentication of one configured provider.
-#[derive(Debug)]
 pub struct Authentication {
     kind: Kind,
 }
 
-#[derive(Debug)]
 enum Kind {
     None,
     Credentials(Credentials),
@@ -36,10 +34,10 @@ impl Authentication {
                 None => Kind::None,
             },
             Security::Basic { username, password } => {
-                credentials(Credentials::basic(username.as_bytes(), password.expose().as_bytes()))?
+                credentials(Credentials::basic(username.as_bytes(), password.reveal().as_bytes()))?
             }
             Security::Token { token, scheme } => {
-                credentials(Credentials::with_scheme(scheme, token.expose()))?
+                credentials(Credentials::with_scheme(scheme, token.reveal()))?
             }
             Security::ApiKeys(keys) => Kind::ApiKeys(keys.clone()),
             Security::OAuth2(oauth2) => Kind::OAuth2(Box::new(TokenSource::new(oauth2.clone()))),

@@ -1,14 +1,16 @@
-//! The configuration of the provider, typed. The constructors check the rules that the types cannot express.
+//! The settings of the provider. The constructors check the rules that the types cannot express.
+//!
+//! **Invariant:** settings have no `Debug`: they contain secrets.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use http_client::{Credentials, Method, Url};
 
+use mayfly_sdk::{Choice, Model, Secret};
+
 use super::retry::RetryPolicy;
-use super::secret::Secret;
 
 /// Parameters of a query: the values of each name, in their order.
 pub type Query = BTreeMap<String, Vec<String>>;
@@ -32,7 +34,7 @@ impl SettingError {
     }
 }
 
-/// The configuration of one provider. `Debug` shows neither the query nor the headers, which can contain secrets.
+/// The settings of one provider.
 #[derive(Clone)]
 pub struct Settings {
     /// The URL below which all relative paths are.
@@ -49,12 +51,6 @@ pub struct Settings {
     pub security: Security,
     /// The settings of connections.
     pub client: ClientSettings,
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings").field("base_url", &self.base_url.url).finish_non_exhaustive()
-    }
 }
 
 impl Settings {
@@ -116,41 +112,8 @@ impl Default for Methods {
     }
 }
 
-impl Methods {
-    /// Replaces the default methods by those that are configured.
-    ///
-    /// # Errors
-    /// Returns a [`SettingError`] for a method that the provider does not use for the purpose.
-    pub fn new(
-        create: Option<&str>,
-        update: Option<&str>,
-        delete: Option<&str>,
-    ) -> Result<Methods, SettingError> {
-        let default = Methods::default();
-        let choose = |attribute, name: Option<&str>, permitted: [Method; 2], default| match name {
-            None => Ok(default),
-            Some(name) => {
-                permitted.iter().find(|it| it.as_str() == name).cloned().ok_or_else(|| {
-                    let [first, second] = permitted;
-                    SettingError::new(attribute, format!("it must be {first} or {second}"))
-                })
-            }
-        };
-        Ok(Methods {
-            create: choose("create_method", create, [Method::PUT, Method::POST], default.create)?,
-            update: choose("update_method", update, [Method::PUT, Method::PATCH], default.update)?,
-            delete: choose(
-                "delete_method",
-                delete,
-                [Method::DELETE, Method::POST],
-                default.delete,
-            )?,
-        })
-    }
-}
-
 /// The authentication of every request.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub enum Security {
     /// None.
     #[default]
@@ -214,7 +177,7 @@ impl Security {
 }
 
 /// One of several blocks of which exactly one may be set.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Alternative<T> {
     /// The name of the block.
     pub name: &'static str,
@@ -223,44 +186,27 @@ pub struct Alternative<T> {
 }
 
 /// A key of the API.
-#[derive(Clone, Debug)]
+#[derive(Clone, Model)]
 pub struct ApiKey {
     /// The name of the header, parameter or cookie.
     pub name: String,
-    /// The part of the request that carries the key.
+    /// The part of the request: header, query or cookie.
+    #[attribute(name = "in")]
     pub place: KeyPlace,
     /// The key.
     pub value: Secret,
 }
 
 /// The part of a request that carries a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum KeyPlace {
     Header,
     Query,
     Cookie,
 }
 
-impl KeyPlace {
-    /// Parses the attribute `in`.
-    ///
-    /// # Errors
-    /// Returns a [`SettingError`] for texts other than `header`, `query` and `cookie`.
-    pub fn parse(text: &str) -> Result<KeyPlace, SettingError> {
-        match text {
-            "header" => Ok(KeyPlace::Header),
-            "query" => Ok(KeyPlace::Query),
-            "cookie" => Ok(KeyPlace::Cookie),
-            _ => {
-                let problem = "it must be header, query or cookie";
-                Err(SettingError::new("security.apikey.in", problem))
-            }
-        }
-    }
-}
-
 /// The way to tokens of an OAuth 2.0 server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OAuth2 {
     /// The token endpoint.
     pub token_url: Url,
@@ -273,7 +219,7 @@ pub struct OAuth2 {
 }
 
 /// The registration of a client at an OAuth 2.0 server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Registration {
     /// The name of the client.
     pub id: String,
@@ -284,29 +230,15 @@ pub struct Registration {
 }
 
 /// The part of a request for a token that carries the registration of the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum RegistrationPlace {
-    /// Basic authentication.
-    Header,
     /// The parameters `client_id` and `client_secret` in the body.
     Params,
+    /// Basic authentication.
+    Header,
 }
 
-impl RegistrationPlace {
-    /// Parses the attribute `in`.
-    ///
-    /// # Errors
-    /// Returns a [`SettingError`] for texts other than `params` and `header`.
-    pub fn parse(text: &str) -> Result<RegistrationPlace, SettingError> {
-        match text {
-            "params" => Ok(RegistrationPlace::Params),
-            "header" => Ok(RegistrationPlace::Header),
-            _ => Err(SettingError::new("security.oauth2.in", "it must be params or header")),
-        }
-    }
-}
-
-/// The grant by which an OAuth 2.0 server gives a token. `Debug` shows only its kind.
+/// The grant by which an OAuth 2.0 server gives a token.
 #[derive(Clone)]
 pub enum Grant {
     /// The password of a user.
@@ -318,18 +250,8 @@ pub enum Grant {
     RefreshToken { refresh_token: Secret, token_type: Option<String> },
 }
 
-impl fmt::Debug for Grant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Grant::Password { .. } => "Password",
-            Grant::ClientCredentials { .. } => "ClientCredentials",
-            Grant::RefreshToken { .. } => "RefreshToken",
-        })
-    }
-}
-
 /// The settings of connections.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ClientSettings {
     /// True if the cookies of servers are kept and sent back.
     pub has_cookies: bool,
@@ -344,7 +266,7 @@ pub struct ClientSettings {
 }
 
 /// The sources of a client certificate and its key.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CertificateSource {
     /// The certificate and those of its issuers.
     pub certificate: PemSource,
@@ -353,7 +275,7 @@ pub struct CertificateSource {
 }
 
 /// A source of PEM texts.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum PemSource {
     /// The text itself.
     Text(Secret),
@@ -368,11 +290,11 @@ impl PemSource {
     /// Returns a [`SettingError`] unless exactly one is set.
     pub fn choose(
         attribute: &'static str,
-        text: Option<String>,
+        text: Option<Secret>,
         file: Option<String>,
     ) -> Result<PemSource, SettingError> {
         match (text, file) {
-            (Some(text), None) => Ok(PemSource::Text(Secret::new(text))),
+            (Some(text), None) => Ok(PemSource::Text(text)),
             (None, Some(file)) => Ok(PemSource::File(PathBuf::from(file))),
             _ => {
                 let problem =
@@ -417,16 +339,23 @@ impl ClientSettings {
     }
 }
 
-/// The block `client.retry` as it is configured.
-#[derive(Clone, Debug, Default)]
+/// The most seconds and retries that the configuration accepts: a 32-bit number.
+const MOST: i64 = i32::MAX as i64;
+
+/// The repetition of requests.
+#[derive(Clone, Default, Model)]
 pub struct RetryBlock {
-    /// The statuses. Null elements are `None` and ignored.
+    // Null elements are ignored.
+    /// The statuses after which a request is repeated.
     pub status_codes: Vec<Option<i64>>,
-    /// The number of retries; 3 by default.
+    /// The number of retries; by default 3.
+    #[attribute(between(0, MOST))]
     pub count: Option<i64>,
-    /// The shortest pause in seconds; 1 by default.
+    /// The shortest pause; by default 1.
+    #[attribute(between(0, MOST))]
     pub wait_in_sec: Option<i64>,
-    /// The longest pause in seconds; 3600 by default.
+    /// The longest pause; by default 3600.
+    #[attribute(between(0, MOST))]
     pub max_wait_in_sec: Option<i64>,
 }
 
@@ -488,43 +417,6 @@ mod tests {
     }
 
     #[test]
-    fn settings_show_no_value_that_can_be_secret() {
-        let secret = || Secret::new("s3cret");
-        let values = || Query::from([("key".to_owned(), vec!["s3cret".to_owned()])]);
-        let mut settings = Settings::new(BaseUrl::parse("https://us:s3cret@h").expect("a URL"));
-        settings.query = values();
-        settings.headers = Headers::from([("Authorization".to_owned(), "s3cret".to_owned())]);
-        let grants = [
-            Grant::Password { username: "u".to_owned(), password: secret() },
-            Grant::ClientCredentials { endpoint_params: values() },
-            Grant::RefreshToken { refresh_token: secret(), token_type: None },
-        ];
-        for grant in grants {
-            let registration = Registration { id: "c".to_owned(), secret: secret(), place: None };
-            let oauth2 = OAuth2 {
-                token_url: Url::parse("https://h/token?key=s3cret").expect("a URL"),
-                registration: Some(registration),
-                scopes: Vec::new(),
-                grant,
-            };
-            let shown = format!("{settings:?} {:?}", Security::OAuth2(oauth2));
-            assert!(!shown.contains("s3cret"), "{shown}");
-        }
-        let keys = ApiKey { name: "k".to_owned(), place: KeyPlace::Query, value: secret() };
-        let shown = format!("{:?} {:?}", keys, PemSource::Text(secret()));
-        assert!(!shown.contains("s3cret"), "{shown}");
-    }
-
-    #[test]
-    fn methods_have_defaults_and_limits() {
-        assert_eq!(Methods::new(None, None, None), Ok(Methods::default()));
-        let methods = Methods::new(Some("PUT"), Some("PATCH"), Some("POST")).expect("methods");
-        assert_eq!(methods.update, Method::PATCH);
-        let error = Methods::new(None, Some("POST"), None).expect_err("not for updates");
-        assert_eq!(error.to_string(), "invalid `update_method`: it must be PUT or PATCH");
-    }
-
-    #[test]
     fn exactly_one_alternative_is_chosen() {
         let choose = |basic, token| {
             Security::only(
@@ -564,23 +456,13 @@ mod tests {
         let texts = || Some(vec!["pem".to_owned()]);
         let mut client = ClientSettings::default();
         client.set_root_authorities(texts(), None).expect_err("no certificate");
-        let source = |attribute| PemSource::choose(attribute, Some("pem".to_owned()), None);
-        let certificate = source("certificate").expect("a source");
-        let key = source("key").expect("a source");
-        assert!(!format!("{key:?}").contains("pem"));
+        let pem = || Some(Secret::new("pem"));
+        let source = |text, file| PemSource::choose("key", text, file);
+        let [certificate, key] =
+            [(); 2].map(|()| source(pem(), None).unwrap_or_else(|it| panic!("{it}")));
         client.certificates.push(CertificateSource { certificate, key });
         client.set_root_authorities(texts(), texts()).expect_err("both");
         client.set_root_authorities(texts(), None).expect("authorities");
-        PemSource::choose("key", None, None).expect_err("neither");
-        PemSource::choose("key", texts().map(|it| it.concat()), Some(String::new()))
-            .expect_err("both");
-    }
-
-    #[test]
-    fn places_are_parsed() {
-        assert_eq!(KeyPlace::parse("cookie"), Ok(KeyPlace::Cookie));
-        KeyPlace::parse("body").expect_err("no place");
-        assert_eq!(RegistrationPlace::parse("params"), Ok(RegistrationPlace::Params));
-        RegistrationPlace::parse("query").expect_err("no place");
+        assert!(source(None, None).is_err() && source(pem(), Some(String::new())).is_err());
     }
 }

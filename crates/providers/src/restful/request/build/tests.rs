@@ -1,7 +1,7 @@
 //! Tests of the parts of one request.
 
 use super::*;
-use crate::restful::request::secret::Secret;
+use mayfly_sdk::Secret;
 
 fn base(text: &str) -> BaseUrl {
     BaseUrl::parse(text).expect("a base URL")
