@@ -22,6 +22,7 @@ use crate::{
         migration::{self, Changes, OnChange},
     },
     provisioner_plugins,
+    schema_cache::SchemaCache,
     session::{self, Failure, LOCK_FILE, Session},
     store::{self, StateOptions},
     test,
@@ -137,6 +138,10 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
             .map(|error| Diagnostic::new(summary_of(error), error.detail()))
             .collect();
         return Err(diagnostics.into());
+    }
+    let cache = SchemaCache::new(session);
+    for package in &installed.unpacked {
+        session.runtime.block_on(cache.adopt(package));
     }
     let locks = Locks { modules: module_locks, providers: installed.locks.providers.clone() };
     write_locks(session, options.is_lockfile_readonly, &before, &locks)?;

@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use packages::Hash;
+use packages::{Hash, UnpackedPackage};
 use provider::{
     Block, Capabilities, ProviderSchemas, Schema, SchemaTypes,
     schema_codec::{self, CachedSchemas, ExecutableHash},
@@ -104,16 +104,22 @@ impl SchemaCache {
             || (before.hash.is_some() && self.executable_hash(executable) == before.hash)
     }
 
+    /// Caches the hashes that were computed while a package was unpacked, unless its files have changed since.
+    pub(crate) async fn adopt(&self, package: &UnpackedPackage) {
+        let plugin = self.stamp(&package.directory.join(&package.plugin.name));
+        let stamp = packages::stamp_of_directory(&package.directory).await;
+        if stamp.is_ok_and(|it| it == package.stamp)
+            && let (Some(plugin), Some(entry)) = (plugin, self.package_entry(&package.stamp))
+        {
+            let _ = keep(&plugin, &package.plugin.sha256);
+            let _ = keep(&entry, package.hash.as_str().as_bytes());
+        }
+    }
+
     /// The `h1:` hash of a package directory, cached under the stamp of its files.
     pub(crate) async fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
-        let remembered = packages::stamp_of_directory(package).await.ok().and_then(|stamp| {
-            Some(
-                self.directory
-                    .as_ref()?
-                    .join("packages")
-                    .join(base16ct::lower::encode_string(&Sha256::digest(stamp.as_bytes()))),
-            )
-        });
+        let stamp = packages::stamp_of_directory(package).await.ok();
+        let remembered = stamp.and_then(|stamp| self.package_entry(&stamp));
         if let Some(path) = &remembered
             && let Some(hash) =
                 fs::read_to_string(path).ok().and_then(|text| Hash::parse(text.trim()).ok())
@@ -125,6 +131,12 @@ impl SchemaCache {
             let _ = keep(path, hash.as_str().as_bytes());
         }
         Ok(hash)
+    }
+
+    /// The entry with the `h1:` hash of the package whose files have this stamp.
+    fn package_entry(&self, stamp: &str) -> Option<PathBuf> {
+        let name = base16ct::lower::encode_string(&Sha256::digest(stamp.as_bytes()));
+        Some(self.directory.as_ref()?.join("packages").join(name))
     }
 
     fn entry(&self, family: &str, hash: &ExecutableHash) -> Option<PathBuf> {
@@ -210,4 +222,38 @@ pub(crate) fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         fs::create_dir_all(directory)?;
     }
     private_file::write(path, bytes, Durable::No)
+}
+
+#[cfg(test)]
+mod tests {
+    use packages::PackagedFile;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn hashes_of_an_unpacked_package_are_cached_unless_it_has_changed() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let cache = SchemaCache { directory: Some(root.path().join("cache")) };
+        let directory = root.path().join("package");
+        fs::create_dir(&directory).expect("writable");
+        let plugin = directory.join("terraform-provider-b");
+        fs::write(&plugin, "binary").expect("writable");
+        let package = async |digest: u8| UnpackedPackage {
+            directory: directory.clone(),
+            stamp: packages::stamp_of_directory(&directory).await.expect("readable"),
+            hash: Hash::parse(&format!("h1:{digest}")).expect("a hash"),
+            plugin: PackagedFile { name: "terraform-provider-b".to_owned(), sha256: [digest; 32] },
+        };
+        let unpacked = package(7).await;
+        cache.adopt(&unpacked).await;
+        assert_eq!(cache.package_hash(&directory).await.expect("readable"), unpacked.hash);
+        assert_eq!(cache.executable_hash(&plugin), Some([7; 32]));
+
+        let outdated = package(8).await;
+        fs::write(&plugin, "other binary").expect("writable");
+        cache.adopt(&outdated).await;
+        let hash = cache.package_hash(&directory).await.expect("readable");
+        assert_eq!(hash, packages::hash_of_directory(&directory).await.expect("readable"));
+        assert_eq!(cache.executable_hash(&plugin), hash_file(&plugin));
+    }
 }

@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use base16ct::lower::encode_string;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
-use zip::ZipArchive;
+use sha2::{Digest as _, Sha256};
 
 use crate::blocking::blocking;
 
-/// The largest accepted number of entries of a package.
-const MAX_ENTRIES: usize = 100_000;
+/// A SHA-256.
+pub type Digest = [u8; 32];
 
 /// A hash with its scheme as in the lock file: `h1:…`, `zh:…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,24 +89,6 @@ pub async fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
     blocking(move || directory_h1(&root)).await
 }
 
-/// Computes the `h1:` hash of a packed package, which equals that of its unpacked form.
-///
-/// # Errors
-/// Returns a [`HashError`] if the file is not a zip.
-pub async fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
-    let path = path.to_owned();
-    blocking(move || zip_h1(&path)).await
-}
-
-/// Computes the `zh:` hash of a packed package: the digest of the file itself.
-///
-/// # Errors
-/// Returns a [`HashError`] if the file cannot be read.
-pub async fn hash_of_zip(path: &Path) -> Result<Hash, HashError> {
-    let path = path.to_owned();
-    blocking(move || zip_zh(&path)).await
-}
-
 /// Computes a stamp of a package from the metadata of its files, without reading them. It changes whenever a file
 /// may have changed, so a caller can cache the hash by it.
 ///
@@ -125,39 +106,17 @@ fn directory_h1(root: &Path) -> Result<Hash, HashError> {
         let hashed = File::open(&path).and_then(sha256_of);
         hashes.insert(name, hashed.map_err(|it| fault(&path, it))?);
     }
-    summary(hashes).map_err(|it| fault(root, it))
+    h1_of(&hashes).map_err(|it| fault(root, it))
 }
 
-/// Blocking version of [`hash_of_zip_contents`].
-fn zip_h1(path: &Path) -> Result<Hash, HashError> {
-    let hash = || -> io::Result<Hash> {
-        let mut zip = open_zip(path)?;
-        let mut left = largest_unpacked(std::fs::metadata(path)?.len());
-        let mut hashes = BTreeMap::new();
-        for index in 0..zip.len() {
-            let entry = zip.by_index(index)?;
-            let name = entry.name()?.into_owned();
-            let mut content = entry.take(left);
-            hashes.insert(name, sha256_of(&mut content)?);
-            left = content.limit();
-            if left == 0 {
-                let why = "it unpacks to more than a package of its size can be";
-                return Err(io::Error::other(why));
-            }
-        }
-        summary(hashes)
-    };
-    hash().map_err(|it| fault(path, it))
-}
-
-/// Blocking version of [`hash_of_zip`].
-fn zip_zh(path: &Path) -> Result<Hash, HashError> {
-    let hashed = File::open(path).and_then(sha256_of).map_err(|it| fault(path, it))?;
+/// Computes the `zh:` hash of a packed package: the digest of the file itself.
+pub(crate) fn zip_zh(path: &Path) -> Result<Hash, HashError> {
+    let hashed = File::open(path).and_then(sha256_hex).map_err(|it| fault(path, it))?;
     Ok(Hash(format!("zh:{hashed}")))
 }
 
 /// Blocking version of [`stamp_of_directory`].
-fn directory_stamp(root: &Path) -> Result<String, HashError> {
+pub(crate) fn directory_stamp(root: &Path) -> Result<String, HashError> {
     let mut sha = Sha256::new();
     for (name, path) in files_in(root)? {
         let it = std::fs::metadata(&path).map_err(|it| fault(&path, it))?;
@@ -194,14 +153,15 @@ pub(crate) fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashErr
     Ok(files)
 }
 
-fn summary(hashes: BTreeMap<String, String>) -> io::Result<Hash> {
+/// Computes the `h1:` hash from the digests of the files by their names.
+pub(crate) fn h1_of(files: &BTreeMap<String, Digest>) -> io::Result<Hash> {
     let mut list = String::new();
-    for (name, hash) in hashes {
+    for (name, digest) in files {
         if name.contains('\n') {
             return Err(io::Error::other("a file's name has a line break"));
         }
         // Writing to a string cannot fail.
-        let _ = writeln!(list, "{hash}  {name}");
+        let _ = writeln!(list, "{}  {name}", encode_string(digest));
     }
     Ok(hash_of_list(&list))
 }
@@ -216,12 +176,17 @@ pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
     encode_string(&Sha256::digest(bytes))
 }
 
-pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
+/// The SHA-256 as hexadecimal digits.
+pub(crate) fn sha256_hex(reader: impl Read) -> io::Result<String> {
+    sha256_of(reader).map(|it| encode_string(&it))
+}
+
+fn sha256_of(mut reader: impl Read) -> io::Result<Digest> {
     let mut sha = Sha256::new();
     let mut buffer = vec![0; 1 << 18];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(encode_string(&sha.finalize())),
+            Ok(0) => return Ok(sha.finalize().into()),
             Ok(length) => sha.update(&buffer[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -233,15 +198,6 @@ pub(crate) fn fault(path: &Path, cause: impl ToString) -> HashError {
     HashError { path: path.to_owned(), cause: cause.to_string() }
 }
 
-/// Opens the archive at a path for installation.
-pub(crate) fn open_zip(path: &Path) -> io::Result<ZipArchive<impl Read + Seek>> {
-    let zip = ZipArchive::new(io::BufReader::new(File::open(path)?))?;
-    match zip.len() > MAX_ENTRIES {
-        true => Err(io::Error::other(format!("it has more than {MAX_ENTRIES} entries"))),
-        false => Ok(zip),
-    }
-}
-
 /// The largest accepted size of the content of an archive. Executables and configurations are packed to a tenth; an
 /// archive of zeros is packed to a thousandth.
 pub(crate) fn largest_unpacked(packed: u64) -> u64 {
@@ -250,16 +206,12 @@ pub(crate) fn largest_unpacked(packed: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use expect_test::expect;
-    use zip::ZipWriter;
-    use zip::write::SimpleFileOptions;
 
     use super::*;
 
     #[test]
-    fn a_package_has_the_same_h1_packed_and_unpacked() {
+    fn hash_of_a_directory_is_that_of_its_sorted_files() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let package = root.path().join("package");
         std::fs::create_dir_all(package.join("b")).expect("writable");
@@ -275,16 +227,6 @@ mod tests {
         let link = root.path().join("link");
         std::os::unix::fs::symlink(&package, &link).expect("possible");
         assert_eq!(directory_h1(&link).expect("readable"), hash);
-
-        let packed = root.path().join("p.zip");
-        let mut zip = ZipWriter::new(File::create(&packed).expect("writable"));
-        for (name, content) in [("terraform-provider-x", "binary"), ("b/LICENSE", "text")] {
-            zip.start_file(name, SimpleFileOptions::default()).expect("writable");
-            zip.write_all(content.as_bytes()).expect("writable");
-        }
-        zip.finish().expect("writable");
-        assert_eq!(zip_h1(&packed).expect("readable"), hash);
-        assert!(zip_zh(&packed).expect("readable").as_str().starts_with("zh:"));
     }
 
     #[test]

@@ -9,12 +9,13 @@ use addr::{ProviderSource, Version, VersionConstraint};
 
 use crate::blocking::{Events, blocking, in_order};
 use crate::evidence::{Authentication, Evidence};
-use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
+use crate::hash::{Hash, hash_of_directory};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
+use crate::packed::UnpackedPackage;
 use crate::platform::Platform;
-use crate::retrieve::{Retrieved, find, unreachable_remote};
-use crate::sources::{Available, BundledProvider, PackageLocation, Sources};
+use crate::retrieve::{LocalPackage, Retrieved, find, unreachable_remote};
+use crate::sources::{Available, BundledProvider, Sources};
 
 /// The inputs of an installation.
 #[derive(Clone, Copy)]
@@ -50,6 +51,8 @@ pub struct Installed {
     pub warnings: Vec<RegistryWarnings>,
     /// The new packages that no source told hashes of for other platforms, so that the locks have none.
     pub incomplete: Vec<ProviderSource>,
+    /// The packages that were unpacked.
+    pub unpacked: Vec<UnpackedPackage>,
 }
 
 /// Sentences of a registry for the user.
@@ -188,6 +191,7 @@ pub async fn install(
         errors: Vec::new(),
         warnings: Vec::new(),
         incomplete: Vec::new(),
+        unpacked: Vec::new(),
     };
     let mut selected = Vec::new();
     // All versions are selected before the first package is installed, as in OpenTofu.
@@ -210,7 +214,8 @@ pub async fn install(
     let installed = in_order(&selected, installing, on_event).await;
     for (selection, installed) in selected.into_iter().zip(installed) {
         match installed {
-            Ok(PlacedPackage { lock, is_incomplete }) => {
+            Ok(PlacedPackage { lock, is_incomplete, unpacked }) => {
+                outcome.unpacked.extend(unpacked);
                 if is_incomplete {
                     outcome.incomplete.push(selection.source.clone());
                 }
@@ -249,6 +254,8 @@ struct PlacedPackage {
     lock: ProviderLock,
     /// True if the package is new and no source told hashes of packages for other platforms.
     is_incomplete: bool,
+    /// The package, if it was unpacked.
+    unpacked: Option<UnpackedPackage>,
 }
 
 /// The hashes of a new package.
@@ -256,6 +263,8 @@ struct NewHashes {
     hashes: BTreeSet<Hash>,
     /// True if they include those of packages for other platforms.
     covers_platforms: bool,
+    /// The package, if it was unpacked.
+    unpacked: Option<UnpackedPackage>,
 }
 
 /// Selects a version. `None` for providers that need no package.
@@ -431,9 +440,11 @@ async fn install_one(
         !found.covers_platforms && (locked.is_empty() || locked == found.hashes)
     };
     let is_incomplete = found.as_ref().is_some_and(lacks_platforms);
-    let hashes = locked.into_iter().chain(found.into_iter().flat_map(|it| it.hashes)).collect();
+    let (hashes, unpacked) = found.map(|it| (it.hashes, it.unpacked)).unwrap_or_default();
+    let hashes = locked.into_iter().chain(hashes).collect();
     let (version, constraints) = (version.clone(), constraint.clone());
-    Ok(PlacedPackage { lock: ProviderLock { version, constraints, hashes }, is_incomplete })
+    let lock = ProviderLock { version, constraints, hashes };
+    Ok(PlacedPackage { lock, is_incomplete, unpacked })
 }
 
 /// Installs the package to the cache if necessary, and links to it. Returns the hashes if the package is new.
@@ -462,7 +473,11 @@ async fn install_by_cache(
                 let hash = hash_of_directory(&cached).await.map_err(|it| it.to_string())?;
                 let evidence = Authentication::Unauthenticated;
                 events.emit(InstallEvent::Installed(source.clone(), version.clone(), evidence));
-                NewHashes { hashes: BTreeSet::from([hash]), covers_platforms: false }
+                NewHashes {
+                    hashes: BTreeSet::from([hash]),
+                    covers_platforms: false,
+                    unpacked: None,
+                }
             }
             false => fetch(request, selection, &cached, locked, events).await?,
         })
@@ -517,17 +532,17 @@ async fn fetch(
 ) -> Result<NewHashes, String> {
     let Selection { source, version, available, .. } = selection;
     let offered = find(request.sources, source, version, request.platform, available).await?;
-    let retrieved = offered.retrieve().await?;
-    let hash = verified_hash(source, version, &retrieved.location, locked).await?;
-    let Retrieved { location, evidence, .. } = retrieved;
-    let (from, to) = (location.clone(), target.to_owned());
-    let placed = blocking(move || package::place(&from, &to)).await;
-    placed.map_err(|it| it.to_string())?;
-    executable(target, source).await?;
+    let Retrieved { mut package, evidence } = offered.retrieve(Some(target)).await?;
+    let hash = package.hash().await?;
+    if !is_locked(&mut package, &hash, locked).await? {
+        return Err(not_locked(selection, &package));
+    }
+    package.require_plugin(source).await?;
+    let unpacked = package.install(source, target).await?;
     let Evidence { mut told, authentication, covers_platforms } = evidence;
     events.emit(InstallEvent::Installed(source.clone(), version.clone(), authentication));
     told.insert(hash);
-    Ok(NewHashes { hashes: told, covers_platforms })
+    Ok(NewHashes { hashes: told, covers_platforms, unpacked })
 }
 
 /// Returns true if the directory holds a package with an executable whose hash is in the lock file. Only such a
@@ -544,32 +559,31 @@ async fn executable(package: &Path, source: &ProviderSource) -> Result<PathBuf, 
     blocking(move || executable_in(&package, &source)).await.map_err(|it| it.to_string())
 }
 
-/// Returns the `h1:` hash of the package. If the lock file has hashes, one of them must match.
-async fn verified_hash(
-    source: &ProviderSource,
-    version: &Version,
-    location: &PackageLocation,
+/// Returns true if the lock file has the package, or nothing about it. `hash` is its `h1:` hash.
+async fn is_locked(
+    package: &mut LocalPackage,
+    hash: &Hash,
     locked: &BTreeSet<Hash>,
-) -> Result<Hash, String> {
-    let (hash, packed, noun) = match location {
-        PackageLocation::Directory(path) => (hash_of_directory(path).await, None, "package"),
-        PackageLocation::Archive(path) => (hash_of_zip_contents(path).await, Some(path), "archive"),
+) -> Result<bool, String> {
+    match package {
+        _ if locked.is_empty() || locked.contains(hash) => Ok(true),
+        LocalPackage::Directory(_) => Ok(false),
+        LocalPackage::Archive(packed) => packed.has_one_of(locked).await,
+    }
+}
+
+fn not_locked(selection: &Selection, package: &LocalPackage) -> String {
+    let Selection { source, version, .. } = selection;
+    let noun = match package {
+        LocalPackage::Directory(_) => "package",
+        LocalPackage::Archive(_) => "archive",
     };
-    let hash = hash.map_err(|it| it.to_string())?;
-    if locked.is_empty() || locked.contains(&hash) {
-        return Ok(hash);
-    }
-    if let Some(path) = packed
-        && hash_of_zip(path).await.is_ok_and(|it| locked.contains(&it))
-    {
-        return Ok(hash);
-    }
-    Err(format!(
+    format!(
         "the local {noun} for {source} {version} doesn't match any of the checksums previously \
          recorded in the dependency lock file (this might be because the available checksums are \
          for packages targeting different platforms); for more information: \
          https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"
-    ))
+    )
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@
 //! bundled with the program or the user has overridden it. The caller computes the hash or has it in a cache.
 //! **Invariant:** an interrupted installation leaves no package that looks complete: packages appear by rename.
 //! **Invariant:** a token is never shown, and reaches only its host and the services that the host names.
-//! **Invariant:** a downloaded package is compared with its proof before anything of it is used.
+//! **Invariant:** a downloaded package is compared with its proof before anything of it is used. If the proof is about
+//! the content, the package is unpacked to a scratch directory first, which only its owner can enter.
 //! **Invariant:** no code of a module package is run, and no entry of one leads out of it.
 //! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.
 #![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
@@ -44,6 +45,7 @@ mod modules;
 mod network;
 mod oci;
 mod package;
+mod packed;
 mod platform;
 mod plugin_files;
 mod release;
@@ -52,6 +54,7 @@ mod retrieve;
 mod shown_url;
 mod signatures;
 mod sources;
+mod zip_file;
 
 pub use cli_config::{
     CliConfig, ConfigEnvironment, ConfigProblem, ConfiguredServices, CredentialsHelper,
@@ -59,9 +62,7 @@ pub use cli_config::{
     RepositoryCredentials, SandboxRule, Token,
 };
 pub use evidence::Authentication;
-pub use hash::{
-    Hash, HashError, hash_of_directory, hash_of_zip, hash_of_zip_contents, stamp_of_directory,
-};
+pub use hash::{Digest, Hash, HashError, hash_of_directory, stamp_of_directory};
 pub use install::{
     InstallError, InstallEvent, InstallRequest, Installed, RegistryWarnings, install,
 };
@@ -77,6 +78,7 @@ pub use modules::{
 };
 pub use network::Network;
 pub use package::PackageError;
+pub use packed::{PackagedFile, UnpackedPackage};
 pub use platform::Platform;
 pub use plugin_files::{plugin_directories, plugin_files};
 pub use sources::{BundledProvider, ImpliedMirrors, PackageLocation, Sources};

@@ -5,15 +5,13 @@ use std::fmt;
 
 use addr::{ProviderSource, Version, VersionConstraint};
 
-use crate::blocking::{Events, blocking, in_order};
+use crate::blocking::{Events, in_order};
 use crate::evidence::Authentication;
-use crate::hash::{Hash, hash_of_directory, hash_of_zip_contents};
 use crate::install::{locked_out, newest};
 use crate::locks::{Locks, ProviderLock};
-use crate::package::{executable_in, executable_in_archive};
 use crate::platform::Platform;
 use crate::retrieve::{Retrieved, find};
-use crate::sources::{PackageLocation, Sources};
+use crate::sources::Sources;
 
 /// The inputs of `providers lock`.
 #[derive(Clone, Copy)]
@@ -212,36 +210,15 @@ async fn hashes(
     };
     let offered = find(request.sources, source, &version, platform, &available).await?;
     events.emit(LockEvent::Fetching(source.clone(), version.clone(), platform.clone()));
-    let Retrieved { location, evidence, .. } = &offered.retrieve().await?;
-    let hash = hash_of(location).await?;
-    require_executable(location, source).await?;
+    let Retrieved { mut package, evidence } = offered.retrieve(None).await?;
+    let hash = package.hash().await?;
+    // The hash of a package without a plugin would only be locked to fail later.
+    package.require_plugin(source).await?;
     let (of, version_of) = (source.clone(), version.clone());
     let authentication = evidence.authentication.clone();
     events.emit(LockEvent::Retrieved(of, version_of, platform.clone(), authentication));
-    let hashes = evidence.told.iter().cloned().chain([hash]).collect();
+    let hashes = evidence.told.into_iter().chain([hash]).collect();
     Ok(ProviderLock { version, constraints: constraint.clone(), hashes })
-}
-
-/// Returns the `h1:` hash of a package.
-pub(crate) async fn hash_of(location: &PackageLocation) -> Result<Hash, String> {
-    let hash = match location {
-        PackageLocation::Directory(path) => hash_of_directory(path).await,
-        PackageLocation::Archive(path) => hash_of_zip_contents(path).await,
-    };
-    hash.map_err(|it| it.to_string())
-}
-
-/// Refuses a package without a plugin. Its hash would only be locked to fail later.
-async fn require_executable(
-    location: &PackageLocation,
-    source: &ProviderSource,
-) -> Result<(), String> {
-    let (location, source) = (location.clone(), source.clone());
-    let found = blocking(move || match &location {
-        PackageLocation::Directory(path) => executable_in(path, &source).map(drop),
-        PackageLocation::Archive(path) => executable_in_archive(path, &source),
-    });
-    found.await.map_err(|it| it.to_string())
 }
 
 #[cfg(test)]

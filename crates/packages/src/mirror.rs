@@ -16,12 +16,14 @@ use zip::write::SimpleFileOptions;
 use crate::blocking::blocking;
 use crate::evidence::{Authentication, Evidence};
 use crate::go_json;
-use crate::hash::{Hash, files_in, hash_of_zip_contents};
+use crate::hash::{Hash, files_in};
 use crate::install::newest;
 use crate::locks::Locks;
+use crate::package::provider_folder;
+use crate::packed::hash_of_zip_contents;
 use crate::platform::Platform;
-use crate::retrieve::{Retrieved, find};
-use crate::sources::{PackageLocation, Sources, archives_in, provider_folder};
+use crate::retrieve::{LocalPackage, Retrieved, find};
+use crate::sources::{Sources, archives_in};
 
 /// The inputs of `providers mirror`.
 #[derive(Clone, Copy)]
@@ -184,7 +186,7 @@ impl Copying<'_> {
         let available = available.map_err(|it| (MirrorStep::Find, it))?;
         let offered = find(sources, source, version, platform, &available).await;
         let offered = offered.map_err(|it| (MirrorStep::Find, it))?;
-        let retrieved = offered.retrieve().await.map_err(|it| (MirrorStep::Retrieve, it))?;
+        let retrieved = offered.retrieve(None).await.map_err(|it| (MirrorStep::Retrieve, it))?;
         self.place(name, retrieved, on_event).await
     }
 
@@ -197,8 +199,8 @@ impl Copying<'_> {
         let PackageName { source, version, platform } = &name;
         let file = format!("terraform-provider-{}_{version}_{platform}.zip", source.type_name);
         let target = provider_folder(self.request.directory, source).join(file);
-        let location = retrieved.location.clone();
-        let place = move || copy_packed(&location, &target).map_err(|it| (target, it));
+        let package = retrieved.package;
+        let place = move || copy_packed(&package, &target).map_err(|it| (target, it));
         blocking(place).await.map_err(|(target, error)| {
             (MirrorStep::Place, format!("{} cannot be written: {error}", target.display()))
         })?;
@@ -213,11 +215,11 @@ impl Copying<'_> {
 }
 
 /// Copies a package as an archive, which appears by a rename.
-fn copy_packed(location: &PackageLocation, target: &Path) -> io::Result<()> {
+fn copy_packed(package: &LocalPackage, target: &Path) -> io::Result<()> {
     let mut file = beside(target)?;
-    match location {
-        PackageLocation::Archive(path) => drop(io::copy(&mut File::open(path)?, &mut file)?),
-        PackageLocation::Directory(path) => pack(path, file.as_file_mut())?,
+    match package {
+        LocalPackage::Archive(it) => drop(io::copy(&mut File::open(it.path())?, &mut file)?),
+        LocalPackage::Directory(path) => pack(path, file.as_file_mut())?,
     }
     settle(file, target)
 }

@@ -1,13 +1,13 @@
 //! Packages that a source offers over the network, and the comparison of each with its proof.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use http_client::{Client, Credentials, Request, Url};
 use tempfile::NamedTempFile;
 
 use crate::evidence::{Authentication, Evidence};
-use crate::hash::{Hash, hash_of_zip, hash_of_zip_contents};
+use crate::hash::Hash;
+use crate::packed::PackedPackage;
 use crate::release::{DownloadedPackage, Release, ReleaseDocuments};
 
 /// The largest accepted package, in bytes.
@@ -72,33 +72,33 @@ impl Proof {
         }
     }
 
-    /// Compares a downloaded file with the proof.
+    /// Compares a downloaded package with the proof.
     pub(crate) async fn verify(
         &self,
-        file: &Path,
+        package: &mut PackedPackage,
         documents: Option<ReleaseDocuments>,
     ) -> Result<Evidence, String> {
         match (self, documents) {
             (Proof::Hashes { hashes, trusts_all_hashes }, _) => {
-                verify_hashes(hashes, *trusts_all_hashes, file).await
+                verify_hashes(hashes, *trusts_all_hashes, package).await
             }
             (Proof::Release(release), Some(documents)) => {
-                let zip_hash = hash_of_zip(file).await.map_err(|it| it.to_string())?;
-                let metadata = tokio::fs::metadata(file).await.map_err(|it| it.to_string())?;
-                let package = DownloadedPackage { size: metadata.len(), zip_hash };
-                release.verify(documents, &package).await
+                let zip_hash = package.zip_hash().await?;
+                let metadata = tokio::fs::metadata(package.path()).await;
+                let size = metadata.map_err(|it| it.to_string())?.len();
+                release.verify(documents, &DownloadedPackage { size, zip_hash }).await
             }
             (Proof::Release(_), None) => Err("the checksums of the release are missing".to_owned()),
         }
     }
 }
 
-/// Compares a downloaded file with the hashes that its source told. Returns those that are worth locking: the ones
-/// that the file has, and all others if the user trusts the source.
+/// Compares a downloaded package with the hashes that its source told. Returns those that are worth locking: the ones
+/// that the package has, and all others if the user trusts the source.
 async fn verify_hashes(
     hashes: &BTreeSet<Hash>,
     trusts_all_hashes: bool,
-    file: &Path,
+    package: &mut PackedPackage,
 ) -> Result<Evidence, String> {
     if hashes.is_empty() {
         return Ok(Evidence::none());
@@ -110,10 +110,11 @@ async fn verify_hashes(
             "the mirror tells hashes only in schemes that this version does not support".to_owned()
         );
     }
-    let mut own = vec![hash_of_zip(file).await.map_err(|it| it.to_string())?];
+    let mut own = vec![package.zip_hash().await?];
     // The content of a file that nothing proves is not unpacked without need.
-    if known.contains(&own[0]) || known.iter().any(|it| it.scheme() == "h1") {
-        own.push(hash_of_zip_contents(file).await.map_err(|it| it.to_string())?);
+    if known.iter().any(|it| it.scheme() == "h1") {
+        let content = package.content().await?;
+        own.extend([content.h1.clone(), content.h1_of_entries.clone()]);
     }
     let matching: BTreeSet<Hash> = own.into_iter().filter(|it| known.contains(it)).collect();
     let told = match (matching.is_empty(), known.len()) {

@@ -1,11 +1,16 @@
 //! Takes a package from its source to this machine, and compares it with what the source proves.
 
+use std::path::{Path, PathBuf};
+
 use addr::{ProviderSource, Version};
 use futures::future;
 use http_client::Client;
-use tempfile::TempPath;
 
+use crate::blocking::blocking;
 use crate::evidence::Evidence;
+use crate::hash::{Hash, hash_of_directory};
+use crate::package::{self, PackageError, executable_in};
+use crate::packed::{PackedPackage, UnpackedPackage};
 use crate::platform::Platform;
 use crate::remote_package::RemotePackage;
 use crate::sources::{Available, PackageLocation, PackageSource, Sources};
@@ -16,13 +21,16 @@ pub(crate) enum Offered {
     Remote(RemotePackage, Box<Client>),
 }
 
-/// A package on this machine.
+/// A package on this machine, which has been compared with its proof.
 pub(crate) struct Retrieved {
-    /// Its location.
-    pub(crate) location: PackageLocation,
+    pub(crate) package: LocalPackage,
     pub(crate) evidence: Evidence,
-    /// Removes a downloaded file.
-    _file: Option<TempPath>,
+}
+
+/// A package on this machine.
+pub(crate) enum LocalPackage {
+    Directory(PathBuf),
+    Archive(PackedPackage),
 }
 
 /// Finds the first source that offers a package for the platform. The error is a sentence fragment.
@@ -64,19 +72,66 @@ pub(crate) fn unreachable_remote(source: &ProviderSource, remote: &str) -> Strin
 }
 
 impl Offered {
-    /// Downloads a remote package and verifies it. The error is a sentence fragment.
-    pub(crate) async fn retrieve(self) -> Result<Retrieved, String> {
+    /// Downloads a remote package and verifies it. `target` is the directory to which it will be installed, if it
+    /// will. The error is a sentence fragment.
+    pub(crate) async fn retrieve(self, target: Option<&Path>) -> Result<Retrieved, String> {
         let (remote, client) = match self {
             Offered::Local(location) => {
-                return Ok(Retrieved { location, evidence: Evidence::none(), _file: None });
+                let package = match location {
+                    PackageLocation::Directory(path) => LocalPackage::Directory(path),
+                    PackageLocation::Archive(path) => {
+                        LocalPackage::Archive(PackedPackage::local(path, target))
+                    }
+                };
+                return Ok(Retrieved { package, evidence: Evidence::none() });
             }
             Offered::Remote(remote, client) => (remote, client),
         };
         let (file, documents) =
             future::try_join(remote.download(&client), remote.proof.documents(&client)).await?;
-        let file = file.into_temp_path();
-        let evidence = remote.proof.verify(&file, documents).await?;
-        let location = PackageLocation::Archive(file.to_path_buf());
-        Ok(Retrieved { location, evidence, _file: Some(file) })
+        let mut package = PackedPackage::downloaded(file.into_temp_path(), target);
+        let evidence = remote.proof.verify(&mut package, documents).await?;
+        Ok(Retrieved { package: LocalPackage::Archive(package), evidence })
+    }
+}
+
+impl LocalPackage {
+    /// The `h1:` hash of the files. The error is a sentence fragment.
+    pub(crate) async fn hash(&mut self) -> Result<Hash, String> {
+        match self {
+            LocalPackage::Directory(path) => {
+                hash_of_directory(path).await.map_err(|it| it.to_string())
+            }
+            LocalPackage::Archive(packed) => Ok(packed.content().await?.h1.clone()),
+        }
+    }
+
+    /// Refuses a package without a plugin. The error is a sentence fragment.
+    pub(crate) async fn require_plugin(&mut self, source: &ProviderSource) -> Result<(), String> {
+        let found: Result<(), PackageError> = match self {
+            LocalPackage::Directory(path) => {
+                let (path, source) = (path.clone(), source.clone());
+                blocking(move || executable_in(&path, &source).map(drop)).await
+            }
+            LocalPackage::Archive(packed) => packed.content().await?.plugin(source).map(drop),
+        };
+        found.map_err(|it| it.to_string())
+    }
+
+    /// Puts the package to its target: a directory is linked, and an archive has been unpacked beside it. The error is
+    /// a sentence fragment.
+    pub(crate) async fn install(
+        self,
+        source: &ProviderSource,
+        target: &Path,
+    ) -> Result<Option<UnpackedPackage>, String> {
+        match self {
+            LocalPackage::Directory(from) => {
+                let target = target.to_owned();
+                let linked = blocking(move || package::link(&from, &target)).await;
+                linked.map(|()| None).map_err(|it| it.to_string())
+            }
+            LocalPackage::Archive(packed) => packed.install(source).await.map(Some),
+        }
     }
 }

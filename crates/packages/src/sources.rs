@@ -14,6 +14,7 @@ use addr::{ProviderSource, Version};
 use crate::blocking::blocking;
 use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
 use crate::network::Network;
+use crate::package::provider_folder;
 use crate::platform::Platform;
 use crate::remote_package::RemotePackage;
 
@@ -387,11 +388,6 @@ pub(crate) fn archives_in(
         (source.clone(), archives.collect())
     });
     providers.collect()
-}
-
-/// The directory of a mirror that has the packages of a provider.
-pub(crate) fn provider_folder(mirror: &Path, source: &ProviderSource) -> PathBuf {
-    mirror.join(&*source.host).join(&*source.namespace).join(&*source.type_name)
 }
 
 fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {

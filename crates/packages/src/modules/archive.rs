@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use tar::EntryType;
-use zip::ZipArchive;
 
 use super::contents::{LEFT_OUT, MAX_FILES, stays_inside};
 use crate::hash::largest_unpacked;
 use crate::package::{create, inner_path};
+use crate::zip_file;
 
 /// The size limit of an unpacked module package.
 pub(super) const MAX_BYTES: u64 = 4 << 30;
@@ -68,13 +68,12 @@ impl Archive {
             )?;
             archive.rewind()?;
         }
-        let archive = BufReader::new(archive);
         let left = largest_unpacked(packed).min(MAX_BYTES);
         let mut unpacking = Unpacking { target, left, entries: 0, links: Vec::new() };
         match self {
             Archive::Zip => unpacking.zip(archive)?,
-            Archive::Tar => unpacking.tar(archive)?,
-            Archive::TarGz => unpacking.tar(MultiGzDecoder::new(archive))?,
+            Archive::Tar => unpacking.tar(BufReader::new(archive))?,
+            Archive::TarGz => unpacking.tar(MultiGzDecoder::new(BufReader::new(archive)))?,
         }
         unpacking.finish()
     }
@@ -126,7 +125,7 @@ struct Unpacking<'t> {
 
 impl Unpacking<'_> {
     fn zip(&mut self, archive: impl Read + Seek) -> io::Result<()> {
-        let mut zip = ZipArchive::new(archive)?;
+        let mut zip = zip_file::open(archive, MAX_FILES)?;
         for index in 0..zip.len() {
             let mut entry = zip.by_index(index)?;
             let name = entry.name()?.into_owned();

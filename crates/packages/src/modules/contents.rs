@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::hash::{Hash, HashError, fault, hash_of_list, sha256_of, sha256_of_bytes};
+use crate::hash::{Hash, HashError, fault, hash_of_list, sha256_hex, sha256_of_bytes};
 
 /// Directories that belong to the user of a directory, not to the package.
 pub(super) const LEFT_OUT: [&str; 2] = [".git", ".terraform"];
@@ -57,7 +57,7 @@ impl Contents {
         walk(root, left_out, &mut |name, path, metadata| {
             let hash = match metadata.is_symlink() {
                 true => link_hash(name, path)?,
-                false if metadata.is_file() => std::fs::File::open(path).and_then(sha256_of)?,
+                false if metadata.is_file() => std::fs::File::open(path).and_then(sha256_hex)?,
                 false => {
                     return Err(io::Error::other("it is neither a file, a directory nor a link"));
                 }

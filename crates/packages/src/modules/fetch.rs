@@ -15,7 +15,7 @@ use super::mercurial::Mercurial;
 use super::registry::{ArchiveAt, ModuleRegistry, RegistryLocation};
 use super::{buckets, gcs, oci, page, s3};
 use crate::blocking::blocking;
-use crate::hash::sha256_of;
+use crate::hash::sha256_hex;
 use crate::network::Network;
 
 /// The places from which packages come, and the tools that fetch them.
@@ -278,7 +278,7 @@ pub(super) fn unpack(
 ) -> Result<(), FetchError> {
     if let Some(digest) = digest {
         file.rewind()?;
-        let found = sha256_of(&file)?;
+        let found = sha256_hex(&file)?;
         if found != digest {
             let why = format!("its content has the digest sha256:{found}, not sha256:{digest}");
             return Err(FetchError::Refused(why));
