@@ -95,18 +95,21 @@ const TABLE: &[Row] = &[
     row("differential", &["parallel"], &[]),
     // tests/torture: starts and kills the executable, and reads the files that it wrote.
     row("torture", &[], &[]),
+    // tests/registry: a registry that tools install from.
+    row("registry", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
     row("cli", &["addr", "backend", "causes", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
                  "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
                  "values"],
-        &["differential", "editor", "mayfly-sdk", "provider", "sandbox", "torture"]),
+        &["differential", "editor", "mayfly-sdk", "provider", "registry", "sandbox", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "object_storage", "packages", "plugin", "project",
                      "provider", "providers", "state", "syntax", "values"], &[]),
     // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
     // xtask. `addr`: versions of modules. `db`: the registry of rules, of which the index of the pages is made.
-    row("xtask", &["addr", "db", "differential", "editor", "parallel", "torture"], &[]),
+    // `registry`: the bench installs from it.
+    row("xtask", &["addr", "db", "differential", "editor", "parallel", "registry", "torture"], &[]),
     // tests/conformance: from the text of a configuration to the state, with the bundled providers in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["causes", "ide", "parallel", "render", "syntax"]),

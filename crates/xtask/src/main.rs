@@ -89,6 +89,8 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::check(root).and_then(|()| links::check(root)),
         ["dist"] => dist::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
+        [bench::init::SERVE, authority] => bench::init::serve(authority, None),
+        [bench::init::SERVE, authority, plugin] => bench::init::serve(authority, Some(plugin)),
         ["modules", ref options @ ..] => modules::run(root, options),
         ["parity", ref options @ ..] => parity::run(root, options),
         ["torture", ref options @ ..] => torture::run(root, options),

@@ -10,9 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use registry::{Pages, Server, answer};
+
 use crate::{
     bench::{Bench, Ended, Run},
-    downloads::{Pages, Server, answer, trusting},
+    downloads::{authority, trusting},
     tofu::{Program, programs, words},
 };
 
@@ -44,7 +46,7 @@ impl Place {
                 ),
             ),
         ]);
-        let server = Server::start(&bench, pages);
+        let server = Server::start(&authority(&bench), pages);
         fs::create_dir(bench.path("bin")).expect("can be made");
         let place = Place { bench, server };
         let url = place.url_file();

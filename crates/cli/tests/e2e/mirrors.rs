@@ -2,9 +2,11 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+use registry::{Pages, Server, answer};
+
 use crate::{
     bench::{Bench, Run},
-    downloads::{Pages, Server, answer, archive, trusting},
+    downloads::{archive, authority, trusting},
     tofu::{Program, both_streams, programs, words},
 };
 
@@ -186,7 +188,7 @@ fn packages_of_a_network_mirror_are_locked_and_installed() {
     for program in programs() {
         let bench = bench();
         providers(&Program::Mayfly, &bench, &["mirror", "copy"]).succeeds();
-        let server = Server::start(&bench, pages(&bench.path("copy")));
+        let server = Server::start(&authority(&bench), pages(&bench.path("copy")));
         let url = format!("https://localhost:{}/mirror/", server.port);
         let token = format!("TF_TOKEN_localhost:{}", server.port);
         let run = |arguments: &[&str]| {
@@ -227,7 +229,7 @@ fn network_mirror_with_another_package_or_without_one_is_an_error() {
         text(&format!("/odd/{THING}/index.json"), "[1]"),
         (format!("/html/{THING}/index.json"), answer("text/html", b"{}")),
     ]);
-    let server = Server::start(&bench, pages);
+    let server = Server::start(&authority(&bench), pages);
     for (place, expected) in [
         ("mirror", "provider package doesn't match the expected checksum \"h1:"),
         ("none", "1.3.0 is not available for"),

@@ -8,5 +8,4 @@ mod git;
 mod modules;
 mod oci;
 mod providers;
-mod server;
 mod ssh;

@@ -96,6 +96,11 @@ pub(crate) fn of_aliases() -> Budget {
     Budget { faster: Some(2.0), share: Some(1.0), ..Budget::default() }
 }
 
+/// Returns the budget of `init` of many providers.
+pub(crate) fn of_init() -> Budget {
+    Budget { faster: Some(1.0), share: Some(1.0 / 3.0), ..Budget::default() }
+}
+
 /// The measurements of the language server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lsp {

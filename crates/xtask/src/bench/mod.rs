@@ -13,6 +13,7 @@ mod aliases;
 mod aws;
 mod budget;
 mod fmt;
+pub(crate) mod init;
 mod lsp;
 mod options;
 mod report;
@@ -56,6 +57,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         report.add(scenario::measure(&scenario, &place, &references, options.runs)?);
     }
     report.add(fmt::measure(&options, &place, &references)?);
+    report.add(init::measure(&options, &place, &references)?);
     report.add(aws::measure(&options, &place, &references)?);
     report.add(aliases::measure(&options, &place, &references)?);
     report.add(watch::measure(&options, &place)?);

@@ -153,7 +153,7 @@ impl Report {
             is_met: factor <= most,
         });
         let share = budget.share.zip(row.share()).map(|(most, factor)| Bound {
-            text: format!("≤ {most}× the memory of the reference ({factor:.2})"),
+            text: format!("≤ {most:.2}× the memory of the reference ({factor:.2})"),
             is_met: factor <= most,
         });
         let bounds = [faster, memory, time, growth, swelling, slower, share];

@@ -10,10 +10,11 @@ use std::{
 
 use serde_json::json;
 
-use super::server::packed;
+use registry::{Server, answer, packed};
+
 use crate::{
     bench::{Bench, Run},
-    downloads::{Server, answer, trusting},
+    downloads::{authority, trusting},
     tofu::{Program, both_streams, programs, words},
 };
 
@@ -96,7 +97,9 @@ fn modules_in_buckets_of_s3_are_installed_and_locked() {
         ] {
             let bench = Bench::new();
             let content = objects();
-            let server = Server::start_with(&bench, move |head, path| cloud(&content, head, path));
+            let server = Server::start_with(&authority(&bench), move |head, path| {
+                cloud(&content, head, path)
+            });
             let endpoint = format!("https://localhost:{}", server.port);
             call(&bench, source);
             run(&program, &bench, &endpoint, &["init"]).succeeds().lacks(&["s3cret", "t0ken"]);
@@ -122,7 +125,8 @@ fn modules_in_buckets_of_s3_are_installed_and_locked() {
 fn another_address_of_the_same_content_is_entered_into_the_manifest() {
     let bench = Bench::new();
     let content = objects();
-    let server = Server::start_with(&bench, move |head, path| cloud(&content, head, path));
+    let server =
+        Server::start_with(&authority(&bench), move |head, path| cloud(&content, head, path));
     let endpoint = format!("https://localhost:{}", server.port);
     for name in ["net/dir", "copy"] {
         call(&bench, &format!("s3::https://s3.amazonaws.com/modules/{name}"));
@@ -139,7 +143,8 @@ fn changed_and_hostile_objects_are_errors_at_the_call() {
     hostile.insert("net/dir/../../../out".to_owned(), b"x".to_vec());
     let bench = Bench::new();
     let content = objects();
-    let server = Server::start_with(&bench, move |head, path| cloud(&content, head, path));
+    let server =
+        Server::start_with(&authority(&bench), move |head, path| cloud(&content, head, path));
     call(&bench, "s3::https://s3.eu-west-1.amazonaws.com/modules/net/dir");
     let first = format!("https://localhost:{}", server.port);
     run(&Program::Mayfly, &bench, &first, &["init"]).succeeds();
@@ -149,7 +154,8 @@ fn changed_and_hostile_objects_are_errors_at_the_call() {
         (Objects::new(), "it has no objects below \"net/dir/\""),
     ] {
         std::fs::remove_dir_all(bench.path(".terraform")).expect("was there");
-        let server = Server::start_with(&bench, move |head, path| cloud(&content, head, path));
+        let server =
+            Server::start_with(&authority(&bench), move |head, path| cloud(&content, head, path));
         let endpoint = format!("https://localhost:{}", server.port);
         let (_, err) = both_streams(&run(&Program::Mayfly, &bench, &endpoint, &["init"]).fails());
         let err = words(&err.replace(['╷', '│', '╵'], ""));
@@ -161,12 +167,12 @@ fn changed_and_hostile_objects_are_errors_at_the_call() {
 #[test]
 fn signature_and_token_stay_at_the_server_of_the_bucket() {
     let elsewhere = Bench::new();
-    let other = Server::start_with(&elsewhere, |_, _| {
+    let other = Server::start_with(&authority(&elsewhere), |_, _| {
         Some(answer("application/zip", &packed("vpc/main.tf", MODULE)))
     });
     let bench = Bench::new();
     let target = other.port;
-    let server = Server::start_with(&bench, move |_, _| {
+    let server = Server::start_with(&authority(&bench), move |_, _| {
         let moved = format!(
             "HTTP/1.1 307 Moved\r\nlocation: https://localhost:{target}/x.zip\r\nconnection: close\r\n\
              content-length: 0\r\n\r\n"
@@ -197,7 +203,9 @@ fn modules_in_buckets_of_google_are_installed_and_locked() {
         ] {
             let bench = Bench::new();
             let content = objects();
-            let server = Server::start_with(&bench, move |head, path| cloud(&content, head, path));
+            let server = Server::start_with(&authority(&bench), move |head, path| {
+                cloud(&content, head, path)
+            });
             call(&bench, source);
             let emulator = format!("https://localhost:{}", server.port);
             let run = |arguments: &[&str]| {

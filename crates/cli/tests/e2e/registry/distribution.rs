@@ -16,13 +16,12 @@ use rustls::{
 };
 use serde_json::Value;
 
-use super::{
-    oci::{Content, THING, configure, require, run},
-    server::{package, sha256},
-};
+use registry::{ServerIdentity, package, sha256};
+
+use super::oci::{Content, THING, configure, require, run};
 use crate::{
     bench::Bench,
-    downloads::server_identity,
+    downloads::authority,
     tofu::{Program, both_streams, programs, words},
 };
 
@@ -41,7 +40,7 @@ struct Registry {
 impl Registry {
     /// Starts the program in the directory of a bench. `None` if it is missing.
     fn start(bench: &Bench) -> Option<Registry> {
-        let identity = server_identity(bench);
+        let identity = ServerIdentity::new(&authority(bench));
         let file = |name: &str, text: &str| {
             bench.write(&format!("../registry/{name}"), text);
             bench.root().join("registry").join(name).display().to_string()

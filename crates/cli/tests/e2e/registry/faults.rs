@@ -8,10 +8,11 @@ use std::{
 
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use super::server::{AuthorKey, Release, package, packed, pages, pages_with};
+use registry::{AuthorKey, Release, Server, answer, package, packed, pages, pages_with};
+
 use crate::{
     bench::{Bench, Ended},
-    downloads::{Server, answer, trusting},
+    downloads::{authority, trusting},
     tofu::{both_streams, words},
 };
 
@@ -33,7 +34,7 @@ fn init(
         faults.entry((*path).to_owned()).or_default().insert(0, answer.clone());
     }
     let faults = Mutex::new(faults);
-    let server = Server::start_with(&bench, move |_, path| {
+    let server = Server::start_with(&authority(&bench), move |_, path| {
         let fault = faults.lock().expect("no panic").get_mut(path).and_then(Vec::pop);
         fault.or_else(|| right.get(path).cloned())
     });
@@ -103,7 +104,7 @@ fn error_with(package: &[u8]) -> String {
     let key = AuthorKey::new();
     let bench = Bench::new();
     let release = Release { key: Some(&key), ..Release::default() };
-    let server = Server::start(&bench, pages_with(&[release], |_, _| package.to_vec()));
+    let server = Server::start(&authority(&bench), pages_with(&[release], |_, _| package.to_vec()));
     let source = format!("localhost:{}/tests/thing", server.port);
     bench.write(
         "main.tf",

@@ -6,9 +6,11 @@ use std::{
     process::{Command, Stdio},
 };
 
+use registry::{Server, answer};
+
 use crate::{
     bench::Bench,
-    downloads::{Server, answer, trusting},
+    downloads::{authority, trusting},
 };
 
 /// Creates a bare repository with a tagged module. Returns the directory above it.
@@ -95,7 +97,7 @@ fn repository_over_https_is_fetched_at_the_revision_that_the_lock_file_has() {
     let named = "HTTP/1.1 204 No Content\r\nx-terraform-get: \
                  git::https://localhost:PORT/net.git//vpc?ref=v1.0.0\r\nconnection: \
                  close\r\ncontent-length: 0\r\n\r\n";
-    let server = Server::start_with(&bench, move |request, path| match path {
+    let server = Server::start_with(&authority(&bench), move |request, path| match path {
         "/.well-known/terraform.json" => {
             Some(answer("application/json", b"{\"modules.v1\": \"/v1/modules/\"}"))
         }

@@ -1,10 +1,11 @@
 //! Modules of registries and web pages.
 
+use registry::{Pages, Server, answer};
 use serde_json::json;
 
 use crate::{
     bench::{Bench, Run},
-    downloads::{Pages, Server, answer, archive, trusting},
+    downloads::{archive, authority, trusting},
     tofu::{Program, programs},
 };
 
@@ -36,7 +37,7 @@ fn document(value: &serde_json::Value) -> Vec<u8> {
 
 fn bench() -> (Bench, Server) {
     let bench = Bench::new();
-    let server = Server::start(&bench, pages_of_registry());
+    let server = Server::start(&authority(&bench), pages_of_registry());
     (bench, server)
 }
 
@@ -122,7 +123,7 @@ fn locked_version_is_kept_until_an_upgrade() {
     let other = Bench::new();
     let mut pages = pages_of_registry();
     pages.insert("/files/1.2.0.zip".to_owned(), changed);
-    let replaced = Server::start(&other, pages);
+    let replaced = Server::start(&authority(&other), pages);
     call(&other, &replaced, ">= 1.0");
     let lock = String::from_utf8(bench.read(".terraform.lock.hcl")).expect("is text");
     other.write(".terraform.lock.hcl", &lock);
@@ -169,7 +170,7 @@ fn token_does_not_follow_a_redirect_of_the_registry() {
     let elsewhere = Bench::new();
     let told = json!({"location": "./x.zip", "use_registry_credentials": true});
     let pages = [("/x".to_owned(), document(&told)), ("/x.zip".to_owned(), archive("# module\n"))];
-    let other = Server::start(&elsewhere, pages.into());
+    let other = Server::start(&authority(&elsewhere), pages.into());
     let bench = Bench::new();
     let mut pages = pages_of_registry();
     let moved = format!(
@@ -177,7 +178,7 @@ fn token_does_not_follow_a_redirect_of_the_registry() {
         other.port
     );
     pages.insert("/v1/modules/acme/net/aws/1.2.0/download".to_owned(), moved.into_bytes());
-    let server = Server::start(&bench, pages);
+    let server = Server::start(&authority(&bench), pages);
     let authorities = [bench.read("ca.pem"), elsewhere.read("ca.pem")].concat();
     bench.write("ca.pem", &String::from_utf8(authorities).expect("is text"));
     call(&bench, &server, "1.2.0");
@@ -202,7 +203,7 @@ fn page_leads_to_the_package() {
             ("/net".to_owned(), answer("text/html", page.as_bytes())),
             ("/n.zip".to_owned(), archive(module)),
         ];
-        let server = Server::start(&bench, pages.into());
+        let server = Server::start(&authority(&bench), pages.into());
         let source = format!("https://localhost:{}/net", server.port);
         bench.write(
             "main.tf",
@@ -220,7 +221,7 @@ fn page_leads_to_the_package() {
 #[test]
 fn module_of_a_registry_becomes_the_working_directory() {
     let bench = Bench::new();
-    let server = Server::start(&bench, pages_of_registry());
+    let server = Server::start(&authority(&bench), pages_of_registry());
     std::fs::rename(bench.path("ca.pem"), bench.root().join("ca.pem")).expect("was written");
     let source = format!("-from-module=localhost:{}/acme/net/aws", server.port);
     let ended = bench.mayfly(".", ["init", &source]);

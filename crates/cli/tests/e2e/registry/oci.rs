@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::server::{PLATFORMS, package, packed, sha256};
+use registry::{PLATFORMS, Server, answer, package, packed, sha256};
+
 use crate::{
     bench::{Bench, Run},
-    downloads::{Server, answer, trusting},
+    downloads::{authority, trusting},
     tofu::{Program, both_streams, programs, words},
 };
 
@@ -117,8 +118,8 @@ impl Content {
         let digest = format!("docker-content-digest: sha256:{}\r\n", sha256(manifest));
         let answer = answer(parsed["mediaType"].as_str()?, manifest);
         let answer = String::from_utf8(answer).ok()?.replacen(
-            "connection:",
-            &format!("{digest}connection:"),
+            "content-type:",
+            &format!("{digest}content-type:"),
             1,
         );
         // A `HEAD` request gets no body.
@@ -135,7 +136,8 @@ pub(super) fn run(program: &Program, bench: &Bench, arguments: &[&str]) -> Run {
 /// Starts a registry, and writes a CLI configuration for it.
 fn bench(content: Content) -> (Bench, Server) {
     let bench = Bench::new();
-    let server = Server::start_with(&bench, move |head, path| content.answer(head, path));
+    let server =
+        Server::start_with(&authority(&bench), move |head, path| content.answer(head, path));
     configure(&bench, server.port);
     (bench, server)
 }
@@ -258,7 +260,8 @@ fn wrong_password_and_plain_token_service_are_refused() {
     let bench = Bench::new();
     let plain = "HTTP/1.1 401 No\r\nwww-authenticate: Bearer realm=\"http://localhost:1/token\"\r\nconnection: close\r\n\
                  content-length: 0\r\n\r\n";
-    let server = Server::start_with(&bench, move |_, _| Some(plain.as_bytes().to_vec()));
+    let server =
+        Server::start_with(&authority(&bench), move |_, _| Some(plain.as_bytes().to_vec()));
     bench.write("../rc", &rc_at(&rc, server.port));
     require(&bench);
     let (_, err) = both_streams(&run(&Program::Mayfly, &bench, &["init"]).fails());
@@ -271,26 +274,28 @@ fn wrong_password_and_plain_token_service_are_refused() {
 #[test]
 fn credentials_stay_at_the_registry() {
     let elsewhere = Bench::new();
-    let other = Server::start_with(&elsewhere, |_, _| {
+    let other = Server::start_with(&authority(&elsewhere), |_, _| {
         let list = answer("application/json", b"{\"tags\": [\"1.0.0\"]}");
         let list = String::from_utf8(list).expect("is text");
         Some(
-            list.replacen("connection:", "link: </v2/next>; rel=\"next\"\r\nconnection:", 1)
+            list.replacen("content-type:", "link: </v2/next>; rel=\"next\"\r\ncontent-type:", 1)
                 .into_bytes(),
         )
     });
     let bench = Bench::new();
     let content = Content::default();
     let target = other.port;
-    let server = Server::start_with(&bench, move |head, path| match path.ends_with("/tags/list") {
-        true if head.contains("t0ken") => {
-            let moved = format!(
-                "HTTP/1.1 302 Found\r\nlocation: https://localhost:{target}/tags\r\nconnection: close\r\n\
+    let server = Server::start_with(&authority(&bench), move |head, path| {
+        match path.ends_with("/tags/list") {
+            true if head.contains("t0ken") => {
+                let moved = format!(
+                    "HTTP/1.1 302 Found\r\nlocation: https://localhost:{target}/tags\r\nconnection: close\r\n\
                  content-length: 0\r\n\r\n"
-            );
-            Some(moved.into_bytes())
+                );
+                Some(moved.into_bytes())
+            }
+            _ => content.answer(head, path),
         }
-        _ => content.answer(head, path),
     });
     let authorities = [bench.read("ca.pem"), elsewhere.read("ca.pem")].concat();
     bench.write("ca.pem", &String::from_utf8(authorities).expect("is text"));

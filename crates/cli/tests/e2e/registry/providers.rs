@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use super::server::{AuthorKey, Release, package, packed, pages, sha256};
+use registry::{AuthorKey, Pages, Release, Server, answer, package, packed, pages, sha256};
+
 use crate::{
     bench::{Bench, Ended, Run},
-    downloads::{Pages, Server, answer, trusting},
+    downloads::{authority, trusting},
     tofu::{Program, both_streams, programs, words},
 };
 
@@ -22,7 +23,7 @@ fn requires(host: &str, arguments: &str) -> String {
 /// Starts a registry at `localhost` and writes a configuration that requires its provider.
 fn bench(pages: Pages) -> (Bench, Server, String) {
     let bench = Bench::new();
-    let server = Server::start(&bench, pages);
+    let server = Server::start(&authority(&bench), pages);
     let host = format!("localhost:{}", server.port);
     bench.write("main.tf", &requires(&host, "version = \"~> 1.0\""));
     (bench, server, host)

@@ -20,16 +20,21 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use crate::downloads::{Pages, answer};
+use crate::server::{Pages, answer};
 
 /// The platforms of every release.
-pub(super) const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
+pub const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 
 /// The key of an author.
-pub(super) struct AuthorKey(SignedSecretKey);
+pub struct AuthorKey(SignedSecretKey);
 
 impl AuthorKey {
-    pub(super) fn new() -> AuthorKey {
+    /// Generates a key.
+    ///
+    /// # Panics
+    /// If the system has no random numbers.
+    #[expect(clippy::new_without_default, reason = "every key is another one")]
+    pub fn new() -> AuthorKey {
         let mut parameters = SecretKeyParamsBuilder::default();
         parameters
             .key_type(KeyType::Ed25519Legacy)
@@ -40,7 +45,7 @@ impl AuthorKey {
     }
 
     /// The ID that the tools show.
-    pub(super) fn id(&self) -> String {
+    pub fn id(&self) -> String {
         self.0.primary_key.legacy_key_id().to_string().to_uppercase()
     }
 
@@ -58,14 +63,15 @@ impl AuthorKey {
     }
 }
 
-/// A release of the provider `tests/thing` in a registry.
-pub(super) struct Release<'k> {
-    pub(super) version: &'static str,
-    pub(super) protocols: &'static [&'static str],
+/// A release of a provider in a registry.
+pub struct Release<'k> {
+    pub version: &'static str,
+    /// The versions of the plugin protocol.
+    pub protocols: &'static [&'static str],
     /// The key that the registry names and that signs. `None` if the registry knows no key.
-    pub(super) key: Option<&'k AuthorKey>,
+    pub key: Option<&'k AuthorKey>,
     /// True if the registry lists the packages of all platforms with their hashes.
-    pub(super) lists_packages: bool,
+    pub lists_packages: bool,
 }
 
 impl Default for Release<'_> {
@@ -75,19 +81,23 @@ impl Default for Release<'_> {
 }
 
 /// A package with a file that is no program.
-pub(super) fn package(version: &str, platform: &str) -> Vec<u8> {
-    packed(&format!("terraform-provider-thing_v{version}"), &format!("no program for {platform}"))
+pub fn package(version: &str, platform: &str) -> Vec<u8> {
+    packed(&format!("terraform-provider-thing_v{version}"), format!("no program for {platform}"))
 }
 
-pub(super) fn packed(name: &str, text: &str) -> Vec<u8> {
+/// A zip file with one file.
+///
+/// # Panics
+/// If the file is larger than a zip file can have.
+pub fn packed(name: &str, content: impl AsRef<[u8]>) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file(name, SimpleFileOptions::default().unix_permissions(0o755)).expect("in memory");
-    zip.write_all(text.as_bytes()).expect("in memory");
+    zip.write_all(content.as_ref()).expect("in memory");
     zip.finish().expect("in memory").into_inner()
 }
 
 /// The digest as hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("in memory");
         text
@@ -99,18 +109,30 @@ fn document(value: &Value) -> Vec<u8> {
 }
 
 /// The pages of a host with the services of registries, and the releases of `tests/thing`.
-pub(super) fn pages(releases: &[Release<'_>]) -> Pages {
+pub fn pages(releases: &[Release<'_>]) -> Pages {
     pages_with(releases, package)
 }
 
 /// As [`pages`], with these packages for each version and platform.
-pub(super) fn pages_with(
+pub fn pages_with(releases: &[Release<'_>], package: impl Fn(&str, &str) -> Vec<u8>) -> Pages {
+    let mut pages = pages_of("thing", releases, package);
+    pages.extend(discovery());
+    pages
+}
+
+/// The page with the services of the host.
+pub fn discovery() -> Pages {
+    let services = json!({"providers.v1": "/v1/providers/", "modules.v1": "/v1/modules/"});
+    Pages::from([("/.well-known/terraform.json".to_owned(), document(&services))])
+}
+
+/// The releases of a provider in the namespace `tests`, with these packages for each version and platform.
+pub fn pages_of(
+    name: &str,
     releases: &[Release<'_>],
     package: impl Fn(&str, &str) -> Vec<u8>,
 ) -> Pages {
     let mut pages = Pages::new();
-    let services = json!({"providers.v1": "/v1/providers/", "modules.v1": "/v1/modules/"});
-    pages.insert("/.well-known/terraform.json".to_owned(), document(&services));
     let mut versions = Vec::new();
     for release in releases {
         let platforms = PLATFORMS.map(|it| {
@@ -119,16 +141,21 @@ pub(super) fn pages_with(
         });
         let Release { version, protocols, .. } = release;
         versions.push(json!({"version": version, "protocols": protocols, "platforms": platforms}));
-        add_release(&mut pages, release, &package);
+        add_release(&mut pages, name, release, &package);
     }
-    let versions = json!({"id": "tests/thing", "versions": versions, "warnings": null});
-    pages.insert("/v1/providers/tests/thing/versions".to_owned(), document(&versions));
+    let versions = json!({"id": format!("tests/{name}"), "versions": versions, "warnings": null});
+    pages.insert(format!("/v1/providers/tests/{name}/versions"), document(&versions));
     pages
 }
 
-fn add_release(pages: &mut Pages, release: &Release<'_>, package: &dyn Fn(&str, &str) -> Vec<u8>) {
+fn add_release(
+    pages: &mut Pages,
+    provider: &str,
+    release: &Release<'_>,
+    package: &dyn Fn(&str, &str) -> Vec<u8>,
+) {
     let version = release.version;
-    let name = |platform: &str| format!("terraform-provider-thing_{version}_{platform}.zip");
+    let name = |platform: &str| format!("terraform-provider-{provider}_{version}_{platform}.zip");
     let packages = PLATFORMS.map(|it| (it, package(version, it)));
     let sums = packages.iter().fold(String::new(), |mut text, (platform, package)| {
         writeln!(text, "{}  {}", sha256(package), name(platform)).expect("in memory");
@@ -144,7 +171,10 @@ fn add_release(pages: &mut Pages, release: &Release<'_>, package: &dyn Fn(&str, 
             ((*platform).to_owned(), entry)
         })
         .collect();
-    let folder = format!("/files/{version}");
+    let folder = match provider {
+        "thing" => format!("/files/{version}"),
+        other => format!("/files/{other}/{version}"),
+    };
     for (platform, package) in &packages {
         let (os, arch) = platform.split_once('_').expect("a platform");
         let keys: Vec<Value> = release
@@ -162,7 +192,7 @@ fn add_release(pages: &mut Pages, release: &Release<'_>, package: &dyn Fn(&str, 
         if release.lists_packages {
             told["packages"] = listed.clone().into();
         }
-        let path = format!("/v1/providers/tests/thing/{version}/download/{os}/{arch}");
+        let path = format!("/v1/providers/tests/{provider}/{version}/download/{os}/{arch}");
         pages.insert(path, document(&told));
         pages.insert(format!("{folder}/{}", name(platform)), answer("application/zip", package));
     }
