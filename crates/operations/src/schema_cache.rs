@@ -199,7 +199,7 @@ fn stamp_of(file: &Path) -> Option<String> {
 fn hash_file(path: &Path) -> Option<ExecutableHash> {
     let mut file = fs::File::open(path).ok()?;
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
+    let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer).ok()? {
             0 => return Some(hasher.finalize().into()),

@@ -1,19 +1,40 @@
 //! The place where file work leaves the asynchronous runtime, and the bound on the work that runs at once.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::LazyLock;
 
 use futures::{StreamExt, future, stream};
+use parallel::Workers;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 /// The number of packages that are fetched, hashed or placed at once.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// Runs work that blocks, on a thread for such work.
+/// The threads for file work, as many as processors. Threads of the runtime would be up to [`AT_ONCE`] and those of
+/// all downloads, and each would keep a heap with the buffers of its largest work.
+static WORKERS: LazyLock<Workers> = LazyLock::new(|| {
+    let count = parallel::processors().clamp(2, AT_ONCE);
+    Workers::start("packages", count)
+});
+
+/// Runs file work on a thread for it. The work must not wait for other work or other processes.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = oneshot::channel();
+    WORKERS.spawn(move || drop(sender.send(catch_unwind(AssertUnwindSafe(work)))));
+    match receiver.await.expect("a thread for file work has been started") {
+        Ok(value) => value,
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Runs work that may wait for other processes, on a thread of its own.
+pub(crate) async fn waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => value,
         Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
+            Ok(panic) => resume_unwind(panic),
             // The work was cancelled, because the runtime ends. It drops this future, too.
             Err(_) => future::pending().await,
         },

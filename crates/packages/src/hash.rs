@@ -183,7 +183,7 @@ pub(crate) fn sha256_hex(reader: impl Read) -> io::Result<String> {
 
 fn sha256_of(mut reader: impl Read) -> io::Result<Digest> {
     let mut sha = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
+    let mut buffer = vec![0; 1 << 16];
     loop {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(sha.finalize().into()),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
 
-use crate::blocking::{Events, blocking, in_order};
+use crate::blocking::{Events, blocking, in_order, waiting};
 use crate::evidence::{Authentication, Evidence};
 use crate::hash::{Hash, hash_of_directory};
 use crate::locks::{Locks, ProviderLock};
@@ -519,7 +519,7 @@ async fn lock_cached(
         return Ok(file);
     }
     events.emit(InstallEvent::WaitingForCache(cache.to_owned()));
-    blocking(move || file.lock().map(|()| file)).await.map_err(failed)
+    waiting(move || file.lock().map(|()| file)).await.map_err(failed)
 }
 
 /// Installs the package from its source and returns its hashes.

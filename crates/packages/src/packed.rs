@@ -86,23 +86,27 @@ impl PackedPackage {
 
     /// The `zh:` hash, computed at the first call. The error is a sentence fragment.
     pub(crate) async fn zip_hash(&mut self) -> Result<Hash, String> {
-        if let Some(hash) = &self.zip_hash {
-            return Ok(hash.clone());
-        }
-        let path = self.path.clone();
-        let hash = blocking(move || zip_zh(&path)).await.map_err(|it| it.to_string())?;
-        self.zip_hash = Some(hash.clone());
-        Ok(hash)
+        let hash = match self.zip_hash.take() {
+            Some(hash) => hash,
+            None => {
+                let path = self.path.clone();
+                blocking(move || zip_zh(&path)).await.map_err(|it| it.to_string())?
+            }
+        };
+        Ok(self.zip_hash.insert(hash).clone())
     }
 
     /// The content, read and unpacked at the first call. The error is a sentence fragment.
     pub(crate) async fn content(&mut self) -> Result<&Content, String> {
-        if self.content.is_none() {
-            let (path, target) = (self.path.clone(), self.target.clone());
-            let content = blocking(move || Content::read(&path, target.as_deref())).await;
-            self.content = Some(content.map_err(|it| it.to_string())?);
-        }
-        self.content.as_ref().ok_or_else(|| "the package has no content".to_owned())
+        let content = match self.content.take() {
+            Some(content) => content,
+            None => {
+                let (path, target) = (self.path.clone(), self.target.clone());
+                let content = blocking(move || Content::read(&path, target.as_deref())).await;
+                content.map_err(|it| it.to_string())?
+            }
+        };
+        Ok(self.content.insert(content))
     }
 
     /// Returns true if the package has one of the hashes. The error is a sentence fragment.
@@ -147,7 +151,7 @@ impl Content {
             left: largest_unpacked(packed).min(MAX_UNPACKED),
             buffer: vec![0; 1 << 16],
         };
-        let (mut files, mut directories) = (BTreeMap::new(), BTreeMap::new());
+        let (mut files, mut entries) = (BTreeMap::new(), BTreeMap::new());
         for index in 0..zip.len() {
             let mut entry = zip.by_index(index).map_err(fault("read", archive))?;
             let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -157,22 +161,16 @@ impl Content {
             };
             if entry.is_dir() {
                 reading.directory(&path)?;
-                directories.insert(name, Sha256::digest(b"").into());
+                entries.insert(name, Sha256::digest(b"").into());
             } else {
                 let mode = entry.unix_mode().unwrap_or(0o644);
                 let digest = reading.file(&mut entry, &path, mode);
                 files.insert(name, digest.map_err(fault("unpack", archive))?);
             }
         }
-        let h1 = h1_of(&files).map_err(fault("hash", archive))?;
-        let h1_of_entries = match directories.is_empty() {
-            true => h1.clone(),
-            false => {
-                directories.extend(files.clone());
-                h1_of(&directories).map_err(fault("hash", archive))?
-            }
-        };
-        Ok(Content { h1, h1_of_entries, files, scratch })
+        entries.extend(files.clone());
+        let hash = |it: &BTreeMap<String, Digest>| h1_of(it).map_err(fault("hash", archive));
+        Ok(Content { h1: hash(&files)?, h1_of_entries: hash(&entries)?, files, scratch })
     }
 
     /// The plugin of the package.

@@ -44,8 +44,9 @@ const TABLE: &[Row] = &[
     row("file_watcher", &[], &[]),
     // The permissions of a process, and how it restricts itself, without the meaning of any provider.
     row("sandbox", &[], &[]),
-    // `sandbox`: the CLI configuration grants what a provider may do.
-    row("packages", &["addr", "http_client", "object_storage", "sandbox"], &[]),
+    // `sandbox`: the CLI configuration grants what a provider may do. `parallel`: threads for file work, as many as
+    // processors.
+    row("packages", &["addr", "http_client", "object_storage", "parallel", "sandbox"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),

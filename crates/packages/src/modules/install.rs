@@ -15,7 +15,7 @@ use super::error::FetchError;
 use super::fetch::{self, Fetched, Tools, check_getter};
 use super::git::Git;
 use super::registry::{ModuleRegistry, newest};
-use crate::blocking::{AT_ONCE, blocking};
+use crate::blocking::{AT_ONCE, blocking, waiting};
 use crate::hash::{Hash, sha256_of_bytes};
 use crate::locks::{Locks, ModuleLock};
 use crate::network::Network;
@@ -168,7 +168,7 @@ impl<'a> ModuleInstaller<'a> {
     async fn begin(&mut self) -> io::Result<()> {
         if self.guard.is_none() {
             let target = self.request.target.to_owned();
-            let guard = blocking(move || {
+            let guard = waiting(move || {
                 std::fs::create_dir_all(&target)?;
                 let guard = File::create(target.join(GUARD))?;
                 guard.lock()?;
