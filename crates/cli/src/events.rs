@@ -1,6 +1,9 @@
 //! Shows the events of an operation while it runs.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
 
 use db::{Diagnostic, Sources};
 use engine::{ChangeCounts, EphemeralAction, Event, EventSink, LogLevel, Operation, Redactor};
@@ -8,29 +11,54 @@ use operations::{
     apply::is_of_check,
     view::{Notice, Question, Run, RunView, Unanswered, View},
 };
+use packages::Download;
 
 use crate::{
     log::PluginLog,
     notices,
-    progress::Progress,
+    progress::{DownloadLine, Progress},
     terminal,
     ui::{self, Ui},
 };
 
 /// The view of the operations of a command: prints to the standard streams.
-pub(crate) struct CommandView(pub(crate) Arc<Ui>);
+pub(crate) struct CommandView {
+    ui: Arc<Ui>,
+    downloads: Mutex<DownloadLine>,
+}
+
+impl CommandView {
+    pub(crate) fn new(ui: Arc<Ui>) -> CommandView {
+        CommandView { ui, downloads: Mutex::default() }
+    }
+
+    fn show_downloads(&self, running: &[Download]) {
+        // A stopped terminal must not stop the downloads.
+        if !self.ui.shows_progress() || !terminal::accepts_output() {
+            return;
+        }
+        // The lock is held while the line is drawn, so that an older line does not replace a newer one.
+        let mut line = self.downloads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = line.observe(running, Instant::now()) {
+            self.ui.show_progress(text);
+        }
+    }
+}
 
 impl View for CommandView {
     fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
-        self.0.diagnostics(diagnostics, sources);
+        self.ui.diagnostics(diagnostics, sources);
     }
 
     fn diagnostics_aside(&self, diagnostics: &[Diagnostic]) {
-        self.0.diagnostics_aside(diagnostics);
+        self.ui.diagnostics_aside(diagnostics);
     }
 
     fn notice(&self, notice: &Notice<'_>) {
-        notices::show(&self.0, notice);
+        match notice {
+            Notice::Downloads(running) => self.show_downloads(running),
+            notice => notices::show(&self.ui, notice),
+        }
     }
 
     fn is_interactive(&self) -> bool {
@@ -42,15 +70,15 @@ impl View for CommandView {
             Question::Variable(variable) => variable.sensitive || variable.ephemeral,
             Question::Login(question) => question.is_secret(),
         };
-        self.0.ask(&notices::prompt(question), is_secret)
+        self.ui.ask(&notices::prompt(question), is_secret)
     }
 
     fn log(&self, level: LogLevel, module: &str, text: &str) {
-        self.0.log(level, module, text);
+        self.ui.log(level, module, text);
     }
 
     fn run(&self, run: Run, sources: &Sources, redactor: &Redactor) -> Arc<dyn RunView> {
-        Arc::new(Show::new(&self.0, run, sources.clone(), redactor.clone()))
+        Arc::new(Show::new(&self.ui, run, sources.clone(), redactor.clone()))
     }
 }
 

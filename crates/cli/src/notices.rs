@@ -26,6 +26,8 @@ pub(crate) fn show(ui: &Ui, notice: &Notice<'_>) {
                 &format!("Copied the state of the workspace {workspace:?} from {from} to {to}."),
             );
         }
+        // The view shows them in the last line of the terminal.
+        Notice::Downloads(_) => {}
         Notice::InitializingModules { upgrade } => {
             let doing = if *upgrade { "Upgrading" } else { "Initializing" };
             say(ui, &format!("{doing} modules..."));

@@ -49,7 +49,7 @@ impl CommandSession {
         problems.iter().for_each(|problem| ui.print_error(problem));
         let runtime = runtime().map_err(|error| format!("Failed to start threads: {error}"))?;
         let session = Session::new(SessionOptions {
-            view: Arc::new(CommandView(Arc::clone(&ui))),
+            view: Arc::new(CommandView::new(Arc::clone(&ui))),
             system,
             directory: None,
             runtime: Arc::new(runtime),

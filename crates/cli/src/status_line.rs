@@ -51,8 +51,8 @@ impl StatusLine {
         if self.text.is_empty() {
             return Ok(());
         }
-        // A text of the full width would move the cursor to the next line.
-        let cut: String = self.text.chars().take(columns.saturating_sub(1)).collect();
+        // A text of the full width would move the cursor to the next line, and so would the `^C` of an interrupt.
+        let cut: String = self.text.chars().take(columns.saturating_sub(3)).collect();
         out.write_all(cut.as_bytes()).and_then(|()| out.flush())
     }
 }
@@ -76,7 +76,7 @@ mod tests {
             line.set(String::new(), out).expect("is written");
             line.erase(out).expect("is written");
         });
-        assert_eq!(shown, "1 of 2 \r\x1b[Khalf\r\x1b[K");
+        assert_eq!(shown, "1 of \r\x1b[Khalf\r\x1b[K");
     }
 
     #[test]

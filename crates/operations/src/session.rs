@@ -19,7 +19,8 @@ use hir::{
     unsupported,
 };
 use packages::{
-    CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Network, Platform, hosts::HostCredentials,
+    CliConfig, ConfigEnvironment, Download, ImpliedMirrors, Locks, Network, Platform,
+    hosts::HostCredentials,
 };
 use plugin::Processes;
 use project::{Project, UnsetProject};
@@ -29,7 +30,7 @@ use crate::{
     child_environment::{ChildEnvironment, ReadArguments},
     root_system::{RootSystem, Variables},
     variables::flag::VarFlag,
-    view::View,
+    view::{Notice, View},
 };
 
 /// The argument that makes this program serve one of its bundled providers.
@@ -366,7 +367,10 @@ impl Session {
         let environment = self.config_environment(&variable);
         let withheld = self.child_environment.withheld_from_git();
         let client = self.http_client();
-        let network = Network::new(client, config, &environment, credentials, withheld);
+        let view = Arc::clone(&self.view);
+        let observer = move |it: &[Download]| view.notice(&Notice::Downloads(it));
+        let network = Network::new(client, config, &environment, credentials, withheld)
+            .with_observer(Box::new(observer));
         Ok(self.network.get_or_init(|| Arc::new(network)))
     }
 

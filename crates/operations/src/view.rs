@@ -7,7 +7,7 @@ use std::fmt;
 use db::{Diagnostic, Sources};
 use engine::{EventSink, LogLevel, Operation, Redactor};
 use hir::item::Variable;
-use packages::{InstallEvent, LockEvent, MirrorEvent};
+use packages::{Download, InstallEvent, LockEvent, MirrorEvent};
 
 pub use login::{LoginQuestion, LoginStep, Mechanism, TokenStore};
 
@@ -113,6 +113,8 @@ pub enum Notice<'a> {
         /// True if newer packages are selected.
         upgrade: bool,
     },
+    /// The running downloads have changed.
+    Downloads(&'a [Download]),
     /// A module package is downloaded.
     DownloadingModule {
         /// The address of the package.

@@ -29,6 +29,7 @@
 
 mod blocking;
 mod cli_config;
+mod downloads;
 mod evidence;
 pub mod fuzz;
 mod go_json;
@@ -61,6 +62,7 @@ pub use cli_config::{
     InstallationMethod, MethodKind, OciDefaults, OciSecret, ProviderPattern, RegistryProtocols,
     RepositoryCredentials, SandboxRule, Token,
 };
+pub use downloads::{Download, DownloadObserver};
 pub use evidence::Authentication;
 pub use hash::{Digest, Hash, HashError, hash_of_directory, stamp_of_directory};
 pub use install::{

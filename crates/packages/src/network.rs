@@ -11,6 +11,7 @@ use object_storage::{ObjectStorage, StorageEnvironment};
 use tokio::sync::OnceCell;
 
 use crate::cli_config::{CliConfig, ConfigEnvironment, ConfiguredServices, RegistryProtocols};
+use crate::downloads::{DownloadObserver, Downloads};
 use crate::hosts::{HostCredentials, HostName, Services, discover};
 use crate::oci::{OciAccess, OciCredentials};
 use crate::signatures::SignaturePolicy;
@@ -29,6 +30,8 @@ pub struct Network {
     storage: ObjectStorage,
     protocols: RegistryProtocols,
     configured: ConfiguredServices,
+    /// The downloads of packages.
+    pub(crate) downloads: Downloads,
     known: Mutex<BTreeMap<HostName, Arc<AskedHost>>>,
 }
 
@@ -60,8 +63,14 @@ impl Network {
             oci: OciCredentials::new(blocks, defaults.unwrap_or_default(), environment, withheld),
             protocols: config.registry_protocols,
             configured: config.services.clone(),
+            downloads: Downloads::default(),
             known: Mutex::default(),
         }
+    }
+
+    /// Returns the access with an observer of its downloads.
+    pub fn with_observer(self, observer: DownloadObserver) -> Network {
+        Network { downloads: Downloads::new(observer), ..self }
     }
 
     /// The access to OCI registries.

@@ -7,6 +7,7 @@ use tempfile::NamedTempFile;
 
 use crate::evidence::{Authentication, Evidence};
 use crate::hash::Hash;
+use crate::network::Network;
 use crate::packed::PackedPackage;
 use crate::release::{DownloadedPackage, Release, ReleaseDocuments};
 
@@ -22,11 +23,13 @@ pub(crate) struct RemotePackage {
     pub(crate) proof: Proof,
     /// The number of retries of its download. `None` for the usual number.
     pub(crate) retries: Option<u32>,
+    /// The name that the progress of its download shows.
+    pub(crate) name: String,
 }
 
 impl RemotePackage {
     pub(crate) fn new(url: Url, credentials: Option<Credentials>, proof: Proof) -> RemotePackage {
-        RemotePackage { url, credentials, proof, retries: None }
+        RemotePackage { url, credentials, proof, retries: None, name: String::new() }
     }
 }
 
@@ -46,7 +49,7 @@ pub(crate) enum Proof {
 
 impl RemotePackage {
     /// Downloads the package to a temporary file.
-    pub(crate) async fn download(&self, client: &Client) -> Result<NamedTempFile, String> {
+    pub(crate) async fn download(&self, network: &Network) -> Result<NamedTempFile, String> {
         let file = NamedTempFile::new()
             .map_err(|error| format!("failed to create a temporary file: {error}"))?;
         let copy = file.reopen().map_err(|error| error.to_string())?;
@@ -54,7 +57,8 @@ impl RemotePackage {
         let mut request = Request::get(self.url.clone(), MAX_PACKAGE);
         request.credentials = self.credentials.clone();
         request.retries = self.retries;
-        let downloaded = client.download(&request, &mut copy, &mut |_| {}).await;
+        let downloads = &network.downloads;
+        let downloaded = downloads.run(&network.client, &self.name, &request, &mut copy).await;
         downloaded.map_err(|error| format!("failed to download {}: {error}", error.url))?;
         Ok(file)
     }

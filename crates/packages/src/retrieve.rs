@@ -1,14 +1,15 @@
 //! Takes a package from its source to this machine, and compares it with what the source proves.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use addr::{ProviderSource, Version};
 use futures::future;
-use http_client::Client;
 
 use crate::blocking::blocking;
 use crate::evidence::Evidence;
 use crate::hash::{Hash, hash_of_directory};
+use crate::network::Network;
 use crate::package::{self, PackageError, executable_in};
 use crate::packed::{PackedPackage, UnpackedPackage};
 use crate::platform::Platform;
@@ -18,7 +19,7 @@ use crate::sources::{Available, PackageLocation, PackageSource, Sources};
 /// A package that its source offers.
 pub(crate) enum Offered {
     Local(PackageLocation),
-    Remote(RemotePackage, Box<Client>),
+    Remote(Box<RemotePackage>, Arc<Network>),
 }
 
 /// A package on this machine, which has been compared with its proof.
@@ -50,7 +51,8 @@ pub(crate) async fn find(
         let found = candidate.source.package(network, source, version, platform).await?;
         if let Some(mut remote) = found {
             remote.retries = candidate.download_retries;
-            return Ok(Offered::Remote(remote, Box::new(network.client.clone())));
+            remote.name = format!("{} v{version}", source.for_display());
+            return Ok(Offered::Remote(Box::new(remote), Arc::clone(network)));
         }
     }
     if !candidates.is_empty() || available.elsewhere.contains(version) {
@@ -75,7 +77,7 @@ impl Offered {
     /// Downloads a remote package and verifies it. `target` is the directory to which it will be installed, if it
     /// will. The error is a sentence fragment.
     pub(crate) async fn retrieve(self, target: Option<&Path>) -> Result<Retrieved, String> {
-        let (remote, client) = match self {
+        let (remote, network) = match self {
             Offered::Local(location) => {
                 let package = match location {
                     PackageLocation::Directory(path) => LocalPackage::Directory(path),
@@ -85,10 +87,10 @@ impl Offered {
                 };
                 return Ok(Retrieved { package, evidence: Evidence::none() });
             }
-            Offered::Remote(remote, client) => (remote, client),
+            Offered::Remote(remote, network) => (remote, network),
         };
-        let (file, documents) =
-            future::try_join(remote.download(&client), remote.proof.documents(&client)).await?;
+        let documents = remote.proof.documents(&network.client);
+        let (file, documents) = future::try_join(remote.download(&network), documents).await?;
         let mut package = PackedPackage::downloaded(file.into_temp_path(), target);
         let evidence = remote.proof.verify(&mut package, documents).await?;
         Ok(Retrieved { package: LocalPackage::Archive(package), evidence })

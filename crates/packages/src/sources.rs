@@ -176,8 +176,8 @@ impl Sources {
     }
 
     /// The access to registries and network mirrors.
-    pub(crate) fn network(&self) -> Option<&Network> {
-        self.network.as_deref()
+    pub(crate) fn network(&self) -> Option<&Arc<Network>> {
+        self.network.as_ref()
     }
 
     /// Searches all methods that apply to the provider. If several have a version, the package of the first one is

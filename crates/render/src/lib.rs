@@ -50,7 +50,9 @@ pub use crate::{
         compact_warnings, consolidated, diagnostic_json, diagnostics, success, valid,
         validate_json, without_repeated_deprecations,
     },
-    event::{ProgressLine, event, event_json, progress_line, summary},
+    event::{
+        DownloadProgress, ProgressLine, download_line, event, event_json, progress_line, summary,
+    },
     graph::{GraphStyle, graph},
     html::{Explain, PlanPage, plan_page},
     output::{output_json, output_raw, output_value, outputs, outputs_json},

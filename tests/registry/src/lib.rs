@@ -15,4 +15,4 @@ mod server;
 pub use providers::{
     AuthorKey, PLATFORMS, Release, discovery, package, packed, pages, pages_of, pages_with, sha256,
 };
-pub use server::{Pages, Server, ServerIdentity, answer};
+pub use server::{Pace, Pages, Server, ServerIdentity, answer};

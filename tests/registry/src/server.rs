@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     path::Path,
     rc::Rc,
     sync::{Arc, Mutex, PoisonError},
     thread,
+    time::Duration,
 };
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -29,6 +30,15 @@ pub type Pages = BTreeMap<String, Vec<u8>>;
 /// Answers a request by its head, its body and its path without the query. `None` is a missing page.
 type Answer = Rc<dyn Fn(&str, &str) -> Option<Vec<u8>>>;
 
+/// The speed of a slow server.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// The bytes that it sends at once.
+    pub bytes: usize,
+    /// The pause after them.
+    pub pause: Duration,
+}
+
 /// A web server on the loopback interface, for the rest of the process. It keeps a connection open after an answer of
 /// the announced length, unless the answer says otherwise.
 pub struct Server {
@@ -46,6 +56,14 @@ impl Server {
         Server::start_with(authority, move |_, path| pages.get(path).cloned())
     }
 
+    /// Starts a slow server.
+    ///
+    /// # Panics
+    /// If the server cannot be started.
+    pub fn start_slow(authority: &Path, pages: Pages, pace: Pace) -> Server {
+        Server::start_at(authority, move |_, path| pages.get(path).cloned(), Some(pace))
+    }
+
     /// Starts a server that answers by the request and its path without the query. `None` is a missing page.
     ///
     /// # Panics
@@ -53,6 +71,14 @@ impl Server {
     pub fn start_with(
         authority: &Path,
         answer: impl Fn(&str, &str) -> Option<Vec<u8>> + Send + 'static,
+    ) -> Server {
+        Server::start_at(authority, answer, None)
+    }
+
+    fn start_at(
+        authority: &Path,
+        answer: impl Fn(&str, &str) -> Option<Vec<u8>> + Send + 'static,
+        pace: Option<Pace>,
     ) -> Server {
         let acceptor = acceptor(authority);
         let heads = Arc::new(Mutex::new(Vec::new()));
@@ -70,6 +96,7 @@ impl Server {
                         answer: Rc::clone(&answer),
                         seen: Arc::clone(&seen),
                         port,
+                        pace,
                     };
                     spawn_local(connection.serve(stream));
                 }
@@ -90,6 +117,7 @@ struct Connection {
     answer: Answer,
     seen: Arc<Mutex<Vec<String>>>,
     port: u16,
+    pace: Option<Pace>,
 }
 
 impl Connection {
@@ -103,8 +131,7 @@ impl Connection {
             let missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec();
             let answer = with_port((self.answer)(&request, path).unwrap_or(missing), self.port);
             self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-            let written = stream.write_all(&answer).await.is_ok() && stream.flush().await.is_ok();
-            if !written || !is_complete(&answer) {
+            if self.write(&mut stream, &answer).await.is_err() || !is_complete(&answer) {
                 break;
             }
         }
@@ -112,8 +139,27 @@ impl Connection {
     }
 }
 
+impl Connection {
+    async fn write(&self, stream: &mut Stream, answer: &[u8]) -> io::Result<()> {
+        let Some(Pace { bytes, pause }) = self.pace else {
+            stream.write_all(answer).await?;
+            return stream.flush().await;
+        };
+        for piece in answer.chunks(bytes) {
+            stream.write_all(piece).await?;
+            stream.flush().await?;
+            if piece.len() == bytes {
+                tokio::time::sleep(pause).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+type Stream = BufStream<TlsStream<TcpStream>>;
+
 /// Reads the head and the body of the next request. `None` if the client has left.
-async fn request(stream: &mut BufStream<TlsStream<TcpStream>>) -> Option<String> {
+async fn request(stream: &mut Stream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);

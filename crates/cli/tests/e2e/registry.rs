@@ -7,5 +7,6 @@ mod faults;
 mod git;
 mod modules;
 mod oci;
+mod progress;
 mod providers;
 mod ssh;

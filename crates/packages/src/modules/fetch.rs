@@ -264,7 +264,8 @@ async fn from_web(
     let parent = target.parent().unwrap_or(target).to_owned();
     let file = blocking(move || tempfile::tempfile_in(parent)).await?;
     let mut file = tokio::fs::File::from_std(file);
-    network.client.download(&request, &mut file, &mut |_| {}).await?;
+    let name = archive.url.path().rsplit('/').find(|it| !it.is_empty()).unwrap_or("module");
+    network.downloads.run(&network.client, name, &request, &mut file).await?;
     let (file, target) = (file.into_std().await, target.to_owned());
     blocking(move || unpack(file, digest.as_deref(), named, &target)).await
 }

@@ -9,5 +9,5 @@ mod tests;
 pub use self::{
     human::{event, summary},
     json::event_json,
-    progress::{ProgressLine, progress_line},
+    progress::{DownloadProgress, ProgressLine, download_line, progress_line},
 };

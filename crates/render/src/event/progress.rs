@@ -1,4 +1,4 @@
-//! The line that shows how far a run is.
+//! The lines that show how far a run is, and how far downloads are.
 
 use std::time::Duration;
 
@@ -62,6 +62,47 @@ fn rounded(time: Duration) -> String {
     }
 }
 
+/// The progress of one download.
+#[derive(Clone, Copy, Debug)]
+pub struct DownloadProgress<'a> {
+    pub name: &'a str,
+    /// The received bytes.
+    pub received: u64,
+    /// The size in bytes. `None` if it is not known.
+    pub total: Option<u64>,
+}
+
+/// Returns the line for the running downloads. Empty if there are none.
+pub fn download_line(downloads: &[DownloadProgress<'_>]) -> String {
+    let each =
+        downloads.iter().map(|it| format!("{} {}", plain(it.name), bytes(it.received, it.total)));
+    let each: Vec<String> = each.collect();
+    match downloads {
+        [] => String::new(),
+        [_] => format!("Downloading {}", each.join("")),
+        several => {
+            let received = several.iter().map(|it| it.received).sum();
+            let total = several.iter().map(|it| it.total).sum();
+            let (count, bytes) = (several.len(), bytes(received, total));
+            format!("Downloading {count} packages, {bytes}: {}", each.join(", "))
+        }
+    }
+}
+
+/// A number of bytes, and the number of all if it is known.
+fn bytes(received: u64, total: Option<u64>) -> String {
+    let megabytes = |it: u64| format!("{:.1}", it as f64 / 1e6);
+    match total.filter(|it| *it >= received) {
+        Some(total) => format!("{} of {} MB", megabytes(received), megabytes(total)),
+        None => format!("{} MB", megabytes(received)),
+    }
+}
+
+/// A name without characters that a terminal would interpret.
+fn plain(name: &str) -> String {
+    name.chars().filter(|it| !it.is_control()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +139,27 @@ mod tests {
         check(line(7, None, 2, 30), "Applying: 7 changes done, 2 running");
         // More steps than expected, if an apply has to read something again.
         check(line(7, Some(5), 2, 30), "Applying: 7 changes done, 2 running");
+    }
+
+    #[test]
+    fn line_of_downloads_has_their_sum_and_each() {
+        let download = |name, received, total| DownloadProgress { name, received, total };
+        let (aws, net) = (
+            download("hashicorp/aws v5.2.0", 12_340_000, Some(95_000_000)),
+            download("net\u{1b}.zip", 250_000, None),
+        );
+        assert_eq!(download_line(&[]), "");
+        assert_eq!(download_line(&[aws]), "Downloading hashicorp/aws v5.2.0 12.3 of 95.0 MB");
+        assert_eq!(download_line(&[net]), "Downloading net.zip 0.2 MB");
+        assert_eq!(
+            download_line(&[aws, aws]),
+            "Downloading 2 packages, 24.7 of 190.0 MB: hashicorp/aws v5.2.0 12.3 of 95.0 MB, \
+             hashicorp/aws v5.2.0 12.3 of 95.0 MB"
+        );
+        assert_eq!(
+            download_line(&[aws, net]),
+            "Downloading 2 packages, 12.6 MB: hashicorp/aws v5.2.0 12.3 of 95.0 MB, net.zip 0.2 MB"
+        );
     }
 
     #[test]
