@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
 
-use crate::blocking::{Events, blocking, in_order, waiting};
+use crate::blocking::{Events, blocking, in_order};
 use crate::evidence::{Authentication, Evidence};
 use crate::hash::{Hash, hash_of_directory};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
 use crate::packed::UnpackedPackage;
 use crate::platform::Platform;
+use crate::plugin_cache::{CacheEntry, EntryState};
 use crate::retrieve::{LocalPackage, Retrieved, find, unreachable_remote};
 use crate::sources::{Available, BundledProvider, Sources};
 
@@ -77,6 +77,8 @@ pub enum InstallEvent {
     AlreadyInstalled(ProviderSource, Version),
     AlreadyInCache(ProviderSource, Version),
     FromCache(ProviderSource, Version),
+    /// A package in the cache must not be used, with the reason as a clause about "it".
+    CacheRefused(ProviderSource, Version, String),
     /// Another process is using the cache.
     WaitingForCache(PathBuf),
 }
@@ -129,6 +131,11 @@ impl fmt::Display for InstallEvent {
             Self::AlreadyInCache(it, version) => write!(
                 f,
                 "- Detected previously-installed {} v{version} in the shared cache directory",
+                it.for_display()
+            ),
+            Self::CacheRefused(it, version, reason) => write!(
+                f,
+                "- Replacing {} v{version} in the shared cache directory: {reason}",
                 it.for_display()
             ),
             Self::WaitingForCache(directory) => {
@@ -432,7 +439,8 @@ async fn install_one(
             Some(cache) => install_by_cache(request, selection, cache, &locked, &events).await?,
             None => {
                 events.emit(InstallEvent::Installing(source.clone(), version.clone()));
-                Some(fetch(request, selection, &target, &locked, &events).await?)
+                let place = Target { directory: &target, present: None };
+                Some(fetch(request, selection, &place, &locked, &events).await?)
             }
         }
     };
@@ -455,90 +463,121 @@ async fn install_by_cache(
     locked: &BTreeSet<Hash>,
     events: &Events<InstallEvent>,
 ) -> Result<Option<NewHashes>, String> {
-    let Selection { source, version, available, .. } = selection;
-    let cached = package_dir(cache, source, version, request.platform);
-    let _held = lock_cached(&cached, cache, events).await?;
-    let found = if is_usable(&cached, source, locked).await {
-        events.emit(InstallEvent::AlreadyInCache(source.clone(), version.clone()));
-        None
-    } else {
-        events.emit(InstallEvent::InstallingToCache(source.clone(), version.clone()));
-        let is_trusted = request.cache_may_break_locks
-            && locked.is_empty()
-            && executable(&cached, source).await.is_ok();
-        Some(match is_trusted {
-            true => {
-                // OpenTofu also searches the sources here; a package that no source has must not be locked.
-                find(request.sources, source, version, request.platform, available).await?;
-                let hash = hash_of_directory(&cached).await.map_err(|it| it.to_string())?;
-                let evidence = Authentication::Unauthenticated;
-                events.emit(InstallEvent::Installed(source.clone(), version.clone(), evidence));
-                NewHashes {
-                    hashes: BTreeSet::from([hash]),
-                    covers_platforms: false,
-                    unpacked: None,
-                }
+    let Selection { source, version, .. } = selection;
+    let on_wait = || events.emit(InstallEvent::WaitingForCache(cache.to_owned()));
+    let package = package_dir(cache, source, version, request.platform);
+    let entry = CacheEntry::lock(cache, package, on_wait).await?;
+    let refused = refusal(request, selection, &entry, locked).await;
+    let found = match refused {
+        Refusal::None => {
+            events.emit(InstallEvent::AlreadyInCache(source.clone(), version.clone()));
+            None
+        }
+        refused => {
+            if let Refusal::Because(reason) = &refused {
+                let reason = reason.clone();
+                events.emit(InstallEvent::CacheRefused(source.clone(), version.clone(), reason));
             }
-            false => fetch(request, selection, &cached, locked, events).await?,
-        })
+            events.emit(InstallEvent::InstallingToCache(source.clone(), version.clone()));
+            let present = match refused {
+                Refusal::Unlocked(hash) => Some(hash),
+                _ => None,
+            };
+            let place = Target { directory: &entry.package, present };
+            Some(fill(request, selection, &place, locked, events).await?)
+        }
     };
     events.emit(InstallEvent::FromCache(source.clone(), version.clone()));
     let target = package_dir(request.target, source, version, request.platform);
-    let link = target.clone();
+    let (cached, link) = (entry.package.clone(), target.clone());
     let linked = blocking(move || package::link_to_cache(&cached, &link)).await;
     linked.map_err(|it| it.to_string())?;
     executable(&target, source).await?;
     Ok(found)
 }
 
-/// Locks a package of the cache, so that no other process replaces it. Closing the file releases the lock.
-async fn lock_cached(
-    package: &Path,
-    cache: &Path,
-    events: &Events<InstallEvent>,
-) -> Result<File, String> {
-    let mut path = package.as_os_str().to_owned();
-    // The lock file is beside the package, because a file inside would change the hash of the package.
-    path.push(".lock");
-    let path = PathBuf::from(path);
-    let shown = path.display().to_string();
-    let failed = |error: std::io::Error| format!("failed to lock {shown}: {error}");
-    let tried = blocking(move || {
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-        let mut options = File::options();
-        let file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
-        let is_locked = match file.try_lock() {
-            Ok(()) => true,
-            Err(TryLockError::WouldBlock) => false,
-            Err(TryLockError::Error(error)) => return Err(error),
-        };
-        Ok((file, is_locked))
-    });
-    let (file, is_locked) = tried.await.map_err(failed)?;
-    if is_locked {
-        return Ok(file);
+/// The reason why an entry of the cache is not used as it is.
+enum Refusal {
+    /// It is used.
+    None,
+    Missing,
+    /// The lock file has no hash to compare this one with.
+    Unlocked(Hash),
+    /// The reason, as a clause about "it".
+    Because(String),
+}
+
+async fn refusal(
+    request: &InstallRequest<'_>,
+    selection: &Selection,
+    entry: &CacheEntry,
+    locked: &BTreeSet<Hash>,
+) -> Refusal {
+    match entry.state(request.sources.mirrors()).await {
+        EntryState::Missing => return Refusal::Missing,
+        EntryState::Refused(reason) => return Refusal::Because(reason),
+        EntryState::Sound => {}
     }
-    events.emit(InstallEvent::WaitingForCache(cache.to_owned()));
-    waiting(move || file.lock().map(|()| file)).await.map_err(failed)
+    if let Err(reason) = executable(&entry.package, &selection.source).await {
+        return Refusal::Because(format!("it has no plugin: {reason}"));
+    }
+    match hash_of_directory(&entry.package).await {
+        Ok(hash) if locked.is_empty() => Refusal::Unlocked(hash),
+        Ok(hash) if locked.contains(&hash) => Refusal::None,
+        Ok(_) => Refusal::Because("the lock file has other hashes".to_owned()),
+        Err(error) => Refusal::Because(format!("it cannot be hashed: {}", error.cause)),
+    }
+}
+
+/// Installs the package to the cache. A package that is there and that no lock file knows stays if it is the right one,
+/// because other configurations may use it now, or if the user trusts the cache.
+async fn fill(
+    request: &InstallRequest<'_>,
+    selection: &Selection,
+    place: &Target<'_>,
+    locked: &BTreeSet<Hash>,
+    events: &Events<InstallEvent>,
+) -> Result<NewHashes, String> {
+    let Selection { source, version, available, .. } = selection;
+    if let Some(hash) = place.present.clone().filter(|_| request.cache_may_break_locks) {
+        // OpenTofu also searches the sources here; a package that no source has must not be locked.
+        find(request.sources, source, version, request.platform, available).await?;
+        let evidence = Authentication::Unauthenticated;
+        events.emit(InstallEvent::Installed(source.clone(), version.clone(), evidence));
+        let hashes = BTreeSet::from([hash]);
+        return Ok(NewHashes { hashes, covers_platforms: false, unpacked: None });
+    }
+    fetch(request, selection, place, locked, events).await
+}
+
+/// The place of a package.
+struct Target<'a> {
+    directory: &'a Path,
+    /// The `h1:` hash of the package that is there and stays if it is the right one. `None` if it is replaced.
+    present: Option<Hash>,
 }
 
 /// Installs the package from its source and returns its hashes.
 async fn fetch(
     request: &InstallRequest<'_>,
     selection: &Selection,
-    target: &Path,
+    target: &Target<'_>,
     locked: &BTreeSet<Hash>,
     events: &Events<InstallEvent>,
 ) -> Result<NewHashes, String> {
     let Selection { source, version, available, .. } = selection;
     let offered = find(request.sources, source, version, request.platform, available).await?;
-    let Retrieved { mut package, evidence } = offered.retrieve(Some(target)).await?;
+    let retrieved = offered.retrieve(Some(target.directory)).await?;
+    let Retrieved { mut package, evidence } = retrieved;
     let hash = package.hash().await?;
     if !is_locked(&mut package, &hash, locked).await? {
         return Err(not_locked(selection, &package));
     }
     package.require_plugin(source).await?;
-    let unpacked = package.install(source, target).await?;
+    let unpacked = match target.present.as_ref() == Some(&hash) {
+        true => None,
+        false => package.install(source, target.directory).await?,
+    };
     let Evidence { mut told, authentication, covers_platforms } = evidence;
     events.emit(InstallEvent::Installed(source.clone(), version.clone(), authentication));
     told.insert(hash);

@@ -48,6 +48,7 @@ mod oci;
 mod package;
 mod packed;
 mod platform;
+mod plugin_cache;
 mod plugin_files;
 mod release;
 mod remote_package;

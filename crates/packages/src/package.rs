@@ -130,20 +130,36 @@ pub(crate) fn scratch(target: &Path) -> Result<tempfile::TempDir, PackageError> 
     let parent = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(fault("create", parent))?;
     tempfile::Builder::new()
-        .prefix(".new-")
+        .prefix(&scratch_prefix(target))
         .tempdir_in(parent)
         .map_err(fault("create a directory in", parent))
 }
 
+/// The beginning of the names of the scratch directories of a target.
+pub(crate) fn scratch_prefix(target: &Path) -> String {
+    format!(".new-{}-", target.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Puts a directory to its target. A package that is there is moved away first, because its removal takes long.
 pub(crate) fn settle(directory: tempfile::TempDir, target: &Path) -> Result<(), PackageError> {
-    clear(target)?;
     // The scratch directory has mode 0700. The package gets a mode that lets its parent directory control access.
     let permissions: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), permissions).map_err(fault("create", target))?;
+    let _old = set_aside(target)?;
     std::fs::rename(directory.path(), target).map_err(fault("create", target))?;
     // There is nothing left to remove.
     let _ = directory.keep();
     Ok(())
+}
+
+/// Moves the directory at the target to a scratch directory, which removes it when it is dropped.
+fn set_aside(target: &Path) -> Result<Option<tempfile::TempDir>, PackageError> {
+    if !std::fs::symlink_metadata(target).is_ok_and(|it| it.is_dir()) {
+        return clear(target).map(|()| None);
+    }
+    let aside = scratch(target)?;
+    std::fs::rename(target, aside.path().join("old")).map_err(fault("replace", target))?;
+    Ok(Some(aside))
 }
 
 /// Removes the target and creates the directories above it.

@@ -131,6 +131,15 @@ impl Sources {
         }
     }
 
+    /// The directories of the mirrors on this machine.
+    pub(crate) fn mirrors(&self) -> Vec<PathBuf> {
+        let paths = self.methods.iter().filter_map(|it| match &it.kind {
+            MethodKind::FilesystemMirror { path } => Some(path.clone()),
+            _ => None,
+        });
+        paths.collect()
+    }
+
     /// Returns the sources with access to registries and network mirrors.
     pub fn with_network(self, network: Arc<Network>) -> Self {
         Self { network: Some(network), ..self }

@@ -2,6 +2,7 @@
 //! available.
 
 mod buckets;
+mod cache;
 mod distribution;
 mod faults;
 mod git;

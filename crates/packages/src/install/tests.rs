@@ -240,17 +240,57 @@ fn mirror_directory_is_linked_through_the_cache() {
         - Reusing previous version of a/b from the dependency lock file
         - Using previously-installed a/b v1.0.0
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
-    // With the package in the cache, no source is queried.
-    std::fs::rename(place.path("mirror"), place.path("elsewhere")).expect("it exists");
-    std::fs::remove_file(&cached).expect("it exists");
-    let moved = place.path("elsewhere/registry.opentofu.org/a/b/1.0.0/linux_amd64");
-    std::os::unix::fs::symlink(moved, &cached).expect("writable");
     std::fs::remove_dir_all(place.path("providers")).expect("it exists");
     place.check(expect![[r#"
         - Reusing previous version of a/b from the dependency lock file
         - Detected previously-installed a/b v1.0.0 in the shared cache directory
         - Using a/b v1.0.0 from the shared cache directory
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    // A link to another place is replaced, although the package there has the right hash.
+    let copy = place.path("copy");
+    std::fs::create_dir(&copy).expect("writable");
+    let binary = "terraform-provider-b_v1.0.0";
+    std::fs::copy(mirrored.join(binary), copy.join(binary)).expect("writable");
+    std::fs::remove_file(&cached).expect("it exists");
+    std::os::unix::fs::symlink(&copy, &cached).expect("writable");
+    std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Replacing a/b v1.0.0 in the shared cache directory: it is a link to ROOT/copy, which is in no mirror
+        - Installing a/b v1.0.0 to the shared cache directory...
+        - Installed a/b v1.0.0 (unauthenticated)
+        - Using a/b v1.0.0 from the shared cache directory
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+    // A package in the cache needs no source.
+    std::fs::remove_file(&cached).expect("it exists");
+    std::fs::rename(&copy, &cached).expect("writable");
+    std::fs::remove_dir_all(place.path("mirror")).expect("it exists");
+    std::fs::remove_dir_all(place.path("providers")).expect("it exists");
+    place.check(expect![[r#"
+        - Reusing previous version of a/b from the dependency lock file
+        - Detected previously-installed a/b v1.0.0 in the shared cache directory
+        - Using a/b v1.0.0 from the shared cache directory
+        = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
+}
+
+/// Another configuration may use the package at this moment.
+#[test]
+fn right_package_in_the_cache_is_not_replaced() {
+    let mut place = Place::new(&[("a/b", "")]);
+    place.packed("a/b", "1.0.0", &[("terraform-provider-b", "x")]);
+    place.cache = Some(place.path("cache"));
+    place.run();
+    let cached = place.path("cache/registry.opentofu.org/a/b/1.0.0/linux_amd64");
+    let inode = |it: &Path| std::os::unix::fs::MetadataExt::ino(&it.metadata().expect("is there"));
+    let before = inode(&cached);
+    // There are no locks, as in another configuration.
+    place.run();
+    assert_eq!(inode(&cached), before);
+    std::fs::write(cached.join("terraform-provider-b"), "other").expect("writable");
+    place.run();
+    assert_ne!(inode(&cached), before);
+    let names = |it: &Path| std::fs::read_dir(it).expect("readable").count();
+    assert_eq!(names(cached.parent().expect("is below")), 2, "the package and its lock");
 }
 
 /// A cache entry is used if it is the locked package and replaced otherwise.
