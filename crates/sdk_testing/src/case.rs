@@ -71,8 +71,12 @@ impl Case {
     }
 
     /// Names a secret that must be in no state, plan, private data, message or diagnostic.
+    ///
+    /// # Panics
+    /// If the text is empty, which every file contains.
     #[must_use]
     pub fn secret(mut self, text: &str) -> Case {
+        assert!(!text.is_empty(), "a secret is not empty");
         self.secrets.push(text.to_owned());
         self
     }
@@ -113,7 +117,8 @@ impl Case {
     }
 
     fn run_with(&self, core: &mut dyn Core) -> Result<(), String> {
-        let mut applied = self.files_with("");
+        // Nothing is applied yet.
+        let mut applied = vec![File { path: "main.tf".to_owned(), text: String::new() }];
         let mut outcome = Ok(());
         for (index, step) in self.steps.iter().enumerate() {
             let ended = self.take(core, step, &mut applied);
@@ -122,10 +127,13 @@ impl Case {
                 break;
             }
         }
-        let destroyed = core.destroy(&applied);
-        outcome?;
-        self.check_destroyed(&destroyed)
-            .map_err(|it| format!("the destruction under {}: {it}", core.name()))
+        let destroyed = self.check_destroyed(&core.destroy(&applied));
+        let destroyed =
+            destroyed.map_err(|it| format!("the destruction under {}: {it}", core.name()));
+        match (outcome, destroyed) {
+            (Err(step), Err(destruction)) => Err(format!("{step}\n{destruction}")),
+            (outcome, destroyed) => outcome.and(destroyed),
+        }
     }
 
     /// The files of a configuration: its text, the given files, and the requirement of the provider.
@@ -153,25 +161,42 @@ impl Case {
         let outcome = match &step.kind {
             Kind::Apply(configuration) => {
                 *applied = self.files_with(configuration);
-                let outcome = succeeded(core.apply(applied))?;
+                let outcome = self.succeeded(core.apply(applied))?;
+                let after = self.succeeded(core.plan(applied))?;
                 if !step.is_unsettled {
-                    settled(&succeeded(core.plan(applied))?)?;
+                    settled(&after)?;
                 }
                 outcome
             }
-            Kind::Plan(configuration) => succeeded(core.plan(&self.files_with(configuration)))?,
+            Kind::Plan(configuration) => {
+                self.succeeded(core.plan(&self.files_with(configuration)))?
+            }
             Kind::Fail { configuration, text } => {
-                failed(core.apply(&self.files_with(configuration)), text)?
+                let files = self.files_with(configuration);
+                let outcome = core.apply(&files);
+                // What the failed apply has created is destroyed with its configuration, if there is no better one.
+                if !outcome.objects.is_empty() && applied.iter().all(|it| it.text.is_empty()) {
+                    *applied = files;
+                }
+                self.check_secrets(&outcome)?;
+                failed(outcome, text)?
             }
             Kind::Import { address, id } => {
-                let before = core.plan(applied);
-                let imported = succeeded(core.import(applied, address, id))?;
+                let before = self.succeeded(core.plan(applied))?;
+                let imported = self.succeeded(core.import(applied, address, id))?;
                 same_object(&before, &imported, address, &step.ignored)?;
                 imported
             }
         };
-        self.check_secrets(&outcome)?;
         step.checks.iter().try_for_each(|check| check(&outcome))
+    }
+
+    /// Returns the outcome if it has no error and no secret.
+    fn succeeded(&self, outcome: Outcome) -> Result<Outcome, String> {
+        if !outcome.errors.is_empty() {
+            return Err(outcome.errors.join("\n"));
+        }
+        self.check_secrets(&outcome).map(|()| outcome)
     }
 
     fn check_secrets(&self, outcome: &Outcome) -> Result<(), String> {
@@ -204,13 +229,6 @@ fn programs() -> Vec<PathBuf> {
     std::env::split_paths(&listed).filter(|it| it != Path::new("")).collect()
 }
 
-fn succeeded(outcome: Outcome) -> Result<Outcome, String> {
-    match outcome.errors.is_empty() {
-        true => Ok(outcome),
-        false => Err(outcome.errors.join("\n")),
-    }
-}
-
 fn failed(outcome: Outcome, text: &str) -> Result<Outcome, String> {
     match outcome.errors.iter().any(|it| contains(it, text)) {
         true => Ok(outcome),
@@ -225,9 +243,14 @@ fn failed(outcome: Outcome, text: &str) -> Result<Outcome, String> {
 fn settled(outcome: &Outcome) -> Result<(), String> {
     let mut changes =
         outcome.actions.iter().filter(|(_, it)| !matches!(it, Action::NoOp | Action::Read));
-    match changes.next() {
-        Some((address, action)) => Err(format!("a second plan has changes: {address}: {action:?}")),
-        None => Ok(()),
+    match (changes.next(), outcome.drifted.first()) {
+        (Some((address, action)), _) => {
+            Err(format!("a second plan has changes: {address}: {action:?}"))
+        }
+        (None, Some(address)) => {
+            Err(format!("{address} differs from the state as soon as it is read again"))
+        }
+        (None, None) => Ok(()),
     }
 }
 

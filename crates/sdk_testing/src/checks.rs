@@ -114,7 +114,8 @@ impl Step {
         self
     }
 
-    /// Permits changes in a plan after this step, for an object that changes by itself.
+    /// Permits changes in a plan after this step, and differences between the objects and the state, for objects that
+    /// change by themselves.
     #[must_use]
     pub fn unsettled(mut self) -> Step {
         self.is_unsettled = true;
@@ -135,12 +136,14 @@ pub(crate) fn contains(diagnostic: &str, text: &str) -> bool {
     one_line(diagnostic).contains(&one_line(text))
 }
 
-/// Compares JSON. Numbers are compared by value.
+/// Compares JSON. Numbers are compared by value. What is missing is not even null.
 fn same(what: &str, found: Option<&Json>, expected: &Json) -> Result<(), String> {
     let is_same = match (found, expected) {
-        (Some(Json::Number(found)), Json::Number(expected)) => found.as_f64() == expected.as_f64(),
-        (Some(found), expected) => found == expected,
-        (None, expected) => expected.is_null(),
+        (Some(Json::Number(found)), Json::Number(expected)) => {
+            let whole = found.as_i64().zip(expected.as_i64());
+            whole.map_or(found.as_f64() == expected.as_f64(), |(found, expected)| found == expected)
+        }
+        (found, expected) => found == Some(expected),
     };
     let shown = found.map_or_else(|| "missing".to_owned(), Json::to_string);
     if is_same { Ok(()) } else { Err(format!("{what} is {shown}, not {expected}")) }

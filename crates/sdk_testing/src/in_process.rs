@@ -112,6 +112,7 @@ impl InProcess {
         let planned = run.plan(self.state.clone(), mode, applying);
         outcome.add(&planned.diagnostics);
         outcome.actions = actions(&planned.plan);
+        outcome.drifted = planned.plan.drift().map(|it| it.addr.to_string()).collect();
         match plan_file(&planned.plan, &planned.refreshed).write() {
             Ok(bytes) => outcome.written.push(bytes),
             Err(_) if planned.has_errors() => {}
@@ -151,6 +152,7 @@ impl Core for InProcess {
         let imported = run.import(instance, id);
         outcome.add(&imported.diagnostics);
         outcome.show(&imported.state);
+        outcome.written.extend(run.texts());
         outcome
     }
 

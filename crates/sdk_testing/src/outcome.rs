@@ -32,6 +32,8 @@ pub struct Outcome {
     pub warnings: Vec<String>,
     /// The planned actions by address.
     pub actions: BTreeMap<String, Action>,
+    /// The objects that a refresh found changed, by address.
+    pub drifted: Vec<String>,
     /// The attributes of the objects in the state by address, as in a state file.
     pub objects: BTreeMap<String, Json>,
     /// The outputs of the root module in the state.
@@ -63,7 +65,8 @@ impl Outcome {
         self.objects.clear();
         for resource in state["resources"].as_array().into_iter().flatten() {
             let address = address(resource);
-            for instance in resource["instances"].as_array().into_iter().flatten() {
+            let instances = resource["instances"].as_array().into_iter().flatten();
+            for instance in instances.filter(|it| it.get("deposed").is_none()) {
                 let key = instance.get("index_key").map(|it| format!("[{it}]")).unwrap_or_default();
                 self.objects.insert(format!("{address}{key}"), instance["attributes"].clone());
             }

@@ -44,13 +44,17 @@ impl Program {
     }
 
     fn run(&self, folder: &Path, arguments: &[&str]) -> Result<Output, String> {
-        Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        // Settings of the person who runs the test, such as another workspace, would change its meaning.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(name)) {
+            command.env_remove(name);
+        }
+        command
             .args(arguments)
             .current_dir(folder)
             .env("TF_CLI_CONFIG_FILE", &self.settings)
             .env("TF_IN_AUTOMATION", "1")
             .env("CHECKPOINT_DISABLE", "1")
-            .env_remove("TF_LOG")
             .output()
             .map_err(|error| format!("{} cannot be started: {error}", self.program.display()))
     }
@@ -76,7 +80,12 @@ impl Program {
         }
     }
 
+    /// Writes a configuration in place of the one of the step before.
     fn write(&self, folder: &Path, files: &[File]) -> Result<(), String> {
+        let known = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
+        for left in known.filter(|it| it.extension().is_some_and(|it| it == "tf")) {
+            fs::remove_file(&left).map_err(|error| format!("{} stays: {error}", left.display()))?;
+        }
         for file in files {
             let path = folder.join(&file.path);
             let made = path.parent().map_or(Ok(()), fs::create_dir_all);
@@ -110,11 +119,19 @@ impl Program {
         let (mut outcome, folder) = (Outcome::default(), self.directory.path());
         if self.saved_plan(&mut outcome, files, more) && applying {
             let arguments = ["apply", "-input=false", "-no-color", "-json", PLAN];
-            self.step(&mut outcome, folder, &arguments);
+            let applied = self.step(&mut outcome, folder, &arguments);
+            if applied && !folder.join(STATE).is_file() {
+                outcome.errors.push(format!("the apply has written no {STATE}"));
+            }
         }
         outcome.read_file(&folder.join(STATE));
         outcome
     }
+}
+
+/// Returns true for a variable that changes the behaviour of the program.
+fn is_setting(name: &std::ffi::OsStr) -> bool {
+    name.to_string_lossy().starts_with("TF_")
 }
 
 impl Core for Program {
@@ -192,6 +209,9 @@ impl Outcome {
             };
             self.actions.insert(change["address"].as_str().unwrap_or_default().to_owned(), action);
         }
+        let drifted = plan["resource_drift"].as_array().into_iter().flatten();
+        let address = |it: &Json| it["address"].as_str().map(str::to_owned);
+        self.drifted = drifted.filter_map(address).collect();
     }
 
     /// Reads the state file. A state that was never written has no objects.

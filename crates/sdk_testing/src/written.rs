@@ -8,8 +8,11 @@ use serde_json::Value as Json;
 /// The deepest encoding of a text in another one that is searched: base64 in private data has two.
 const DEEPEST: usize = 4;
 
-/// Returns true if the bytes contain a secret: as they are, in an entry of a zip archive, or in a base64 text of JSON,
-/// as private data is stored.
+/// The shortest run of base64 that is decoded: shorter ones are words.
+const SHORTEST: usize = 8;
+
+/// Returns true if the bytes contain a secret: as they are, in an entry of a zip archive, or in base64, as
+/// private data is stored.
 pub(crate) fn finds(bytes: &[u8], secret: &str) -> bool {
     entries(bytes).iter().any(|it| is_in(it, secret, 0))
 }
@@ -32,24 +35,28 @@ fn entries(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn is_in(bytes: &[u8], secret: &str, depth: usize) -> bool {
-    if bytes.windows(secret.len()).any(|it| it == secret.as_bytes()) {
+    if spellings(secret).iter().any(|it| bytes.windows(it.len()).any(|part| part == it.as_bytes()))
+    {
         return true;
     }
-    let json = serde_json::from_slice::<Json>(bytes);
-    depth < DEEPEST && json.is_ok_and(|it| is_in_text(&it, secret, depth))
+    let mut runs = bytes.split(|it| !is_base64(*it)).filter(|it| it.len() >= SHORTEST);
+    depth < DEEPEST && runs.any(|it| decoded(it).is_some_and(|it| is_in(&it, secret, depth + 1)))
 }
 
-/// Searches the texts of a JSON document.
-fn is_in_text(json: &Json, secret: &str, depth: usize) -> bool {
-    match json {
-        Json::String(text) => {
-            let decoded = STANDARD.decode(text);
-            text.contains(secret) || decoded.is_ok_and(|it| is_in(&it, secret, depth + 1))
-        }
-        Json::Array(elements) => elements.iter().any(|it| is_in_text(it, secret, depth)),
-        Json::Object(members) => members.values().any(|it| is_in_text(it, secret, depth)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => false,
-    }
+/// A secret as it is, and as a text of JSON and of Rust has it.
+fn spellings(secret: &str) -> [String; 3] {
+    let quoted = |text: String| text[1..text.len() - 1].to_owned();
+    let json = Json::from(secret).to_string();
+    [secret.to_owned(), quoted(json), quoted(format!("{secret:?}"))]
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
+}
+
+/// Decodes a run of the characters of base64. What follows its last whole group is left out.
+fn decoded(run: &[u8]) -> Option<Vec<u8>> {
+    STANDARD.decode(&run[..run.len() / 4 * 4]).ok()
 }
 
 #[cfg(test)]
@@ -64,6 +71,9 @@ mod tests {
         let private = STANDARD.encode(format!("{{\"entry\":\"{inner}\"}}"));
         let state = format!("{{\"resources\":[{{\"private\":\"{private}\"}}]}}");
         assert!(finds(state.as_bytes(), "hunter2"));
+        // As in a message of protocol buffers.
+        assert!(finds(format!("\u{1}\u{2}{private}\u{0}").as_bytes(), "hunter2"));
+        assert!(finds(br#"{"a":"one\"two"}"#, "one\"two"));
         assert!(!finds(state.as_bytes(), "hunter3"));
 
         let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));

@@ -149,6 +149,9 @@ fn wrong_attributes_actions_and_outputs_fail() {
         "step 1 under the engine in this process: faulty_thing.a: name is \"a\", not \"b\"";
     check([apply().attribute("faulty_thing.a", "name", "b")], expected);
     check([apply().attribute_is_set("faulty_thing.a", "key_wo")], "key_wo is not set");
+    let null = serde_json::Value::Null;
+    check([apply().attribute("faulty_thing.a", "nam", null.clone())], "nam is missing, not null");
+    check([apply().output("x", null)], "output x is missing, not null");
     let expected = "the planned action is Some(Create), not Update";
     check([apply().action("faulty_thing.a", Action::Update)], expected);
     check([apply().output("x", 1)], "output x is missing, not 1");
@@ -187,6 +190,22 @@ fn secret_in_private_data_or_in_a_state_fails() {
     check([Step::apply(secret)], "Provider returned a secret");
     check([Step::apply(&thing("12345678"))], "secret 1 was written to a file or a message");
     check([Step::apply(&thing("k-12345678"))], "secret 1 was written to a file or a message");
+}
+
+#[test]
+fn object_of_a_failed_first_step_is_destroyed() {
+    let half = r#"
+        resource "faulty_thing" "a" { name = "a" }
+        resource "faulty_thing" "b" {
+          name   = "b"
+          key_wo = faulty_thing.a.nothing
+        }
+    "#;
+    Case::new(Faulty::default).step(Step::fails(half, "Unsupported attribute")).run();
+    let stuck = thing("stuck").replace("stuck\" }", "stuck\"\n key_wo = \"k-12345678\"\n}");
+    let stuck = stuck.replace("{ name", "{\n name");
+    let steps = [Step::fails(&stuck, "Provider returned a secret")];
+    check(steps, "the destruction under the engine in this process: Stuck");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A provider for notes: files in a directory, with a title, a body and perhaps a PIN.
 //!
-//! Start reading at [`Notes`]. Each type is a module; [`store`] is the remote system.
+//! Start reading at [`NotesProvider`]. Each type is a module; [`store`] is the remote system.
 
 mod function;
 mod note;
@@ -14,7 +14,7 @@ use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Model, OrDiagnostic as _
 use store::Store;
 
 /// The provider.
-pub struct Notes;
+pub struct NotesProvider;
 
 /// Notes in a directory.
 #[derive(Model)]
@@ -23,7 +23,7 @@ pub struct Config {
     directory: String,
 }
 
-impl Definition for Notes {
+impl Definition for NotesProvider {
     type Config = Config;
     type Client = Store;
 

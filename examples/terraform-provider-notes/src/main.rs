@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use terraform_provider_notes::Notes;
+use terraform_provider_notes::NotesProvider;
 
 fn main() -> ExitCode {
-    mayfly_sdk::main(Notes)
+    mayfly_sdk::main(NotesProvider)
 }

@@ -62,7 +62,9 @@ impl Resource<Store> for NoteType {
 
     async fn create(&self, store: &Store, planned: Note, _: &mut Call) -> Result<Note, Diagnostic> {
         let pin = planned.pin_wo.as_ref().map(|it| it.reveal().to_owned());
-        write(store, planned, pin, 1)
+        let note = stored(&planned, pin, 1);
+        store.create(&note).or_diagnostic(UNWRITABLE)?;
+        Ok(Note { revision: Some(1), ..planned })
     }
 
     async fn read(
@@ -90,7 +92,9 @@ impl Resource<Store> for NoteType {
             true => known,
             false => planned.pin_wo.as_ref().map(|it| it.reveal().to_owned()),
         };
-        write(store, planned, pin, revision + 1)
+        let note = stored(&planned, pin, revision + 1);
+        store.replace(&note).or_diagnostic(UNWRITABLE)?;
+        Ok(Note { revision: Some(revision + 1), ..planned })
     }
 
     async fn delete(&self, store: &Store, state: Note, _: &mut Call) -> Result<(), Diagnostic> {
@@ -128,15 +132,8 @@ impl Resource<Store> for NoteType {
     }
 }
 
-fn write(
-    store: &Store,
-    note: Note,
-    pin: Option<String>,
-    revision: u64,
-) -> Result<Note, Diagnostic> {
-    let stored = Stored { title: note.title.clone(), body: note.body.clone(), pin, revision };
-    store.write(&stored).or_diagnostic(UNWRITABLE)?;
-    Ok(Note { revision: Some(revision), ..note })
+fn stored(note: &Note, pin: Option<String>, revision: u64) -> Stored {
+    Stored { title: note.title.clone(), body: note.body.clone(), pin, revision }
 }
 
 fn has_letters(title: &str) -> Result<(), &'static str> {

@@ -1,7 +1,9 @@
 //! The remote system: a directory with one JSON file for each note.
 
 use std::{
-    fs, io,
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -42,20 +44,40 @@ impl Store {
     /// If the file cannot be read.
     pub fn find(&self, title: &str) -> io::Result<Option<Stored>> {
         match fs::read(self.path(title)) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            // The error of the reader would quote the content, which may be a PIN.
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|_| io::Error::other("the file of the note is damaged")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Writes a note as a whole: a crash leaves the old file or the new one.
+    /// Writes a new note.
+    ///
+    /// # Errors
+    /// If there is a note with this title, or the file cannot be written.
+    pub fn create(&self, note: &Stored) -> io::Result<()> {
+        let draft = self.draft(note)?;
+        let linked = fs::hard_link(&draft, self.path(&note.title));
+        fs::remove_file(draft).and(linked)
+    }
+
+    /// Replaces a note as a whole: a crash leaves the old file or the new one.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&self, note: &Stored) -> io::Result<()> {
-        let (path, draft) = (self.path(&note.title), self.path(&note.title).with_extension("new"));
-        fs::write(&draft, serde_json::to_vec(note)?)?;
-        fs::rename(draft, path)
+    pub fn replace(&self, note: &Stored) -> io::Result<()> {
+        fs::rename(self.draft(note)?, self.path(&note.title))
+    }
+
+    /// Writes a file that only the user can read, because it may have a PIN.
+    fn draft(&self, note: &Stored) -> io::Result<PathBuf> {
+        let path = self.path(&note.title).with_extension("draft");
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
+        file?.write_all(&serde_json::to_vec(note)?)?;
+        Ok(path)
     }
 
     /// Removes a note. A note that does not exist is no error.

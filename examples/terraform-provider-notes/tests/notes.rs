@@ -5,12 +5,12 @@ use std::path::Path;
 use mayfly_sdk_testing::{Action, Case, Step};
 use tempfile::TempDir;
 use terraform_provider_notes::{
-    Notes,
+    NotesProvider,
     store::{Store, Stored},
 };
 
 fn case() -> Case {
-    Case::new(|| Notes).executable(env!("CARGO_BIN_EXE_terraform-provider-notes"))
+    Case::new(|| NotesProvider).executable(env!("CARGO_BIN_EXE_terraform-provider-notes"))
 }
 
 /// Adds the configuration of the provider.
@@ -73,7 +73,7 @@ fn taken_title_is_an_error_of_the_plan() {
     let directory = TempDir::new().expect("can be made");
     let store = Store::open(directory.path().to_owned()).expect("can be made");
     let (title, body) = ("Milk".to_owned(), String::new());
-    store.write(&Stored { title, body, pin: None, revision: 1 }).expect("can be written");
+    store.create(&Stored { title, body, pin: None, revision: 1 }).expect("can be written");
     let configuration = in_directory(directory.path(), MILK);
     case().step(Step::fails(&configuration, "The title is taken")).run();
 }

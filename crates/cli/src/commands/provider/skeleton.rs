@@ -73,27 +73,48 @@ impl Names {
         format!("terraform-provider-{}", self.name)
     }
 
-    /// The name of the struct.
+    /// The name of the struct. It is that of no other type, whatever the provider is called.
     fn definition(&self) -> String {
         let (first, rest) = self.name.split_at(1);
-        format!("{}{rest}", first.to_uppercase())
+        format!("{}{rest}Provider", first.to_uppercase())
     }
 
     /// Replaces the names of the example. Its texts are about notes, which stay until the author replaces them.
     fn applied(&self, text: &str) -> String {
         let Names { name, namespace } = self;
-        text.replace("terraform-provider-notes", &self.package())
-            .replace("terraform_provider_notes", &format!("terraform_provider_{name}"))
-            .replace("example/notes", &format!("{namespace}/{name}"))
-            .replace("provider::notes::", &format!("provider::{name}::"))
-            .replace("provider \"notes\"", &format!("provider \"{name}\""))
-            .replace("provider \\\"notes\\\"", &format!("provider \\\"{name}\\\""))
-            .replace("notes = {", &format!("{name} = {{"))
-            .replace("notes_note", &format!("{name}_note"))
-            .replace("notes_pin", &format!("{name}_pin"))
-            .replace("tests/notes.rs", &format!("tests/{name}.rs"))
-            .replace("Notes", &self.definition())
+        let replacements = [
+            ("terraform-provider-notes", self.package()),
+            ("terraform_provider_notes", format!("terraform_provider_{name}")),
+            ("example/notes", format!("{namespace}/{name}")),
+            ("provider::notes::", format!("provider::{name}::")),
+            ("provider \"notes\"", format!("provider \"{name}\"")),
+            ("provider \\\"notes\\\"", format!("provider \\\"{name}\\\"")),
+            ("notes = {", format!("{name} = {{")),
+            ("notes_note", format!("{name}_note")),
+            ("notes_pin", format!("{name}_pin")),
+            ("tests/notes.rs", format!("tests/{name}.rs")),
+            ("NotesProvider", self.definition()),
+        ];
+        replaced(text, &replacements)
     }
+}
+
+/// Replaces texts in one pass, so that no replacement is replaced again.
+fn replaced(text: &str, replacements: &[(&str, String)]) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    let first = |rest: &str| {
+        let found = replacements
+            .iter()
+            .filter_map(|(from, to)| Some((rest.find(from)?, *from, to.clone())));
+        found.min_by_key(|(at, _, _)| *at)
+    };
+    while let Some((at, from, to)) = first(rest) {
+        out.push_str(&rest[..at]);
+        out.push_str(&to);
+        rest = &rest[at + from.len()..];
+    }
+    out.push_str(rest);
+    out
 }
 
 impl Skeleton {
@@ -162,7 +183,9 @@ mod tests {
     #[test]
     fn name_of_the_example_is_in_no_identifier_of_another_provider() {
         for file in files("fleet", "acme") {
-            for left in ["Notes", "notes_", "_notes", "-notes", "/notes", "::notes", "\"notes\""] {
+            for left in
+                ["NotesProvider", "notes_", "_notes", "-notes", "/notes", "::notes", "\"notes\""]
+            {
                 assert!(
                     !file.text.contains(left) && !file.path.contains("notes"),
                     "{}: {left}",
@@ -176,8 +199,15 @@ mod tests {
             .expect("is there");
         assert!(
             lib.text.contains("\"registry.opentofu.org/acme/fleet\"")
-                && lib.text.contains("pub struct Fleet;")
+                && lib.text.contains("pub struct FleetProvider;")
         );
+    }
+
+    #[test]
+    fn replacements_are_not_replaced_again() {
+        let lib = files("notesnotes", "notes_note").into_iter().find(|it| it.path == "src/lib.rs");
+        let text = lib.expect("is there").text;
+        assert!(text.contains("\"registry.opentofu.org/notes_note/notesnotes\""), "{text}");
     }
 
     #[test]
