@@ -353,6 +353,11 @@ impl Attribute {
             let detail = format!("{} {why}.", shown(path));
             Some(Diagnostic::error("Invalid Schema", detail).at(path.clone()))
         };
+        if self.write_only && self.identity {
+            return mistake(
+                "is write-only, so it cannot be a part of an identity, which is stored",
+            );
+        }
         if self.lost_write_only {
             return mistake(
                 "has a write-only part, but is not an attribute with nested attributes",

@@ -64,6 +64,7 @@ type ConvertMoved = Box<dyn Fn(&MoveSource, &Json) -> Result<Json, Diagnostic> +
 
 impl Move {
     /// Creates the conversion of objects of the type `type_name`, which are described by `Old`.
+    /// `MoveSource::schema_version` is the version that they were written with.
     pub fn from_model<Old: Model + 'static, New: Model>(
         type_name: &'static str,
         convert: impl Fn(&MoveSource, Old) -> Result<New, Diagnostic> + Send + Sync + 'static,

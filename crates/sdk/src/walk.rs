@@ -26,10 +26,57 @@ impl Places {
     }
 
     /// Steps to the element that corresponds to an element of the rebuilt value: by index, by key, and in a set by
-    /// equality.
-    fn element(&self, step: &Step) -> Places {
-        self.step(|value| step.apply(value))
+    /// equality. A configured element of a set lacks what the provider chooses, so it corresponds to one that equals it
+    /// apart from that.
+    fn element(&self, step: &Step, block: &Block) -> Places {
+        let mut places = self.step(|value| step.apply(value));
+        if let (None, Some(config), Step::Index(element)) = (&places.config, &self.config, step)
+            && matches!(config.kind(), Kind::Set(_))
+        {
+            let mut configured = config.elements().map(|(_, it)| it);
+            places.config = configured.find(|it| fits(block, it, element)).cloned();
+        }
+        places
     }
+}
+
+/// Returns true if a planned object can come from a configured one: they are equal apart from attributes that are not
+/// configured and that the provider sets, and from write-only ones.
+fn fits(block: &Block, configured: &Value, planned: &Value) -> bool {
+    let (Kind::Object(_), Kind::Object(_)) = (configured.kind(), planned.kind()) else {
+        return configured == planned;
+    };
+    let both = |name: &Str| configured.get_attr(name).zip(planned.get_attr(name));
+    let attributes = block.attributes.iter().all(|(name, attribute)| {
+        let Some((configured, planned)) = both(name) else { return true };
+        let is_open = attribute.write_only || attribute.computed && configured.is_null();
+        is_open
+            || configured == planned
+            || match &attribute.shape {
+                Shape::Nested(ObjectNesting::Single, objects) => {
+                    fits(objects, &configured, &planned)
+                }
+                Shape::Nested(_, objects) => elements_fit(objects, &configured, &planned),
+                Shape::Type(_) => false,
+            }
+    });
+    let blocks = block.blocks.iter().all(|(name, nested)| {
+        let Some((configured, planned)) = both(name) else { return true };
+        configured == planned
+            || match nested.nesting {
+                Nesting::Single | Nesting::Group => fits(&nested.block, &configured, &planned),
+                _ => elements_fit(&nested.block, &configured, &planned),
+            }
+    });
+    attributes && blocks
+}
+
+/// Returns true if each planned element can come from the configured one in its place.
+fn elements_fit(block: &Block, configured: &Value, planned: &Value) -> bool {
+    let (configured, planned) = (configured.elements(), planned.elements());
+    let (configured, planned): (Vec<_>, Vec<_>) = (configured.collect(), planned.collect());
+    let mut pairs = configured.iter().zip(&planned);
+    configured.len() == planned.len() && pairs.all(|((_, a), (_, b))| fits(block, a, b))
 }
 
 /// The new value of an attribute, and whether the walk enters it.
@@ -74,7 +121,8 @@ pub(crate) fn rebuild_block(
                     rebuild_block(&nested.block, &path, &places, part, decide)
                 }
                 Nesting::List | Nesting::Set | Nesting::Map => {
-                    rebuild_elements(&path, &places, part, &mut |path, places, element| {
+                    let block = &nested.block;
+                    rebuild_elements(block, &path, &places, part, &mut |path, places, element| {
                         rebuild_block(&nested.block, path, places, element, decide)
                     })
                 }
@@ -105,7 +153,7 @@ fn rebuild_attribute(
     match nesting {
         ObjectNesting::Single => rebuild_block(objects, path, places, &outcome.value, decide),
         ObjectNesting::List | ObjectNesting::Set | ObjectNesting::Map => {
-            rebuild_elements(path, places, &outcome.value, &mut |path, places, element| {
+            rebuild_elements(objects, path, places, &outcome.value, &mut |path, places, element| {
                 rebuild_block(objects, path, places, element, decide)
             })
         }
@@ -113,6 +161,7 @@ fn rebuild_attribute(
 }
 
 fn rebuild_elements(
+    block: &Block,
     path: &Path,
     places: &Places,
     value: &Value,
@@ -124,6 +173,6 @@ fn rebuild_elements(
             Step::Attr(name) => Value::string(name.clone()),
             Step::Index(key) => key.clone(),
         };
-        rebuild(&path.clone().index(key), &places.element(step), element)
+        rebuild(&path.clone().index(key), &places.element(step, block), element)
     })
 }

@@ -172,7 +172,8 @@ impl Gate {
     }
 
     fn due(&self, call: &Call) -> Result<Option<Fault>, ProviderDiagnostic> {
-        let configured = self.inner.client().and_then(|client| client.fault.as_ref());
+        let client = self.inner.client();
+        let configured = client.as_ref().and_then(|client| client.fault.as_ref());
         let environment = match &self.environment_fault {
             Some(Ok(it)) => it.for_object(&call.type_name, &call.name),
             Some(Err(reason)) => return Err(wrong_variable(reason)),

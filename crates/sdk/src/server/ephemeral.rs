@@ -27,7 +27,7 @@ impl<D: Definition> Server<D> {
         };
         let call = self.ephemeral_call(PrivateState::default());
         let mut opening = Opening { result: Object::new(request.config), call };
-        let ended = ephemeral.of.open(client, &mut opening).await;
+        let ended = ephemeral.of.open(&client, &mut opening).await;
         let Opening { result, mut call } = opening;
         call.diagnostics.absorb(ended);
         if call.diagnostics.has_errors() {
@@ -47,7 +47,7 @@ impl<D: Definition> Server<D> {
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return not_renewed(request, diagnostic),
         };
         let mut renewal = self.ephemeral_call(PrivateState::decode(&request.private));
-        let ended = ephemeral.of.renew(client, &mut renewal).await;
+        let ended = ephemeral.of.renew(&client, &mut renewal).await;
         renewal.diagnostics.absorb(ended);
         RenewEphemeralResponse {
             renew_at: renewal.renew_at,
@@ -62,7 +62,7 @@ impl<D: Definition> Server<D> {
             (Err(diagnostic), _) | (_, Err(diagnostic)) => return vec![diagnostic],
         };
         let mut closing = self.ephemeral_call(PrivateState::decode(&request.private));
-        let ended = ephemeral.of.close(client, &mut closing).await;
+        let ended = ephemeral.of.close(&client, &mut closing).await;
         closing.diagnostics.absorb(ended);
         closing.diagnostics.into_vec()
     }

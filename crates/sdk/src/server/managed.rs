@@ -29,9 +29,9 @@ impl<D: Definition> Server<D> {
         };
         match self.configured() {
             Ok(client) if request.proposed_new_state.is_null() => {
-                self.plan_deletion(client, resource, request).await
+                self.plan_deletion(&client, resource, request).await
             }
-            Ok(client) => plan_with(client, resource, request).await,
+            Ok(client) => plan_with(&*client, resource, request).await,
             Err(diagnostic) => not_planned(diagnostic.into()),
         }
     }
@@ -78,9 +78,9 @@ impl<D: Definition> Server<D> {
             Err(diagnostic) => return failed(diagnostic, request),
         };
         if request.planned_state.is_null() {
-            self.delete(client, resource, request).await
+            self.delete(&client, resource, request).await
         } else {
-            self.change(client, resource, request).await
+            self.change(&client, resource, request).await
         }
     }
 

@@ -7,7 +7,7 @@ mod upgrade;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
 };
 
 use provider::{
@@ -47,7 +47,8 @@ pub struct Server<D: Definition> {
     /// The types and functions that the definition names twice.
     repeated: Vec<String>,
     problems: OnceLock<Vec<Diagnostic>>,
-    client: OnceLock<D::Client>,
+    /// The client of the last configuration: a provider that is debugged is configured by each run.
+    client: RwLock<Option<Arc<D::Client>>>,
     stopper: Stopper,
 }
 
@@ -138,7 +139,7 @@ impl<D: Definition> Server<D> {
             schemas: Arc::new(schemas),
             repeated,
             problems: OnceLock::new(),
-            client: OnceLock::new(),
+            client: RwLock::new(None),
             stopper: Stopper::new(),
         }
     }
@@ -151,8 +152,8 @@ impl<D: Definition> Server<D> {
 
     /// The client. `None` until the provider is configured.
     #[must_use]
-    pub fn client(&self) -> Option<&D::Client> {
-        self.client.get()
+    pub fn client(&self) -> Option<Arc<D::Client>> {
+        self.client.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The problems that make a schema unusable. The first call, which requests the schemas, reports them to the
@@ -172,9 +173,9 @@ impl<D: Definition> Server<D> {
         all.flatten().chain(functions).chain(repeated).collect()
     }
 
-    fn configured(&self) -> Result<&D::Client, Diagnostic> {
+    fn configured(&self) -> Result<Arc<D::Client>, Diagnostic> {
         let detail = "The provider was asked before it was configured. This is a bug in the calling program.";
-        self.client.get().ok_or_else(|| Diagnostic::error("Provider Not Configured", detail))
+        self.client().ok_or_else(|| Diagnostic::error("Provider Not Configured", detail))
     }
 
     fn unknown_type(&self, what: &str, type_name: &str) -> Diagnostic {
@@ -210,10 +211,8 @@ impl<D: Definition> Server<D> {
         };
         match client {
             Ok(client) => {
-                if self.client.set(client).is_err() {
-                    let detail = "One process of a provider serves one configuration.";
-                    call.diagnostics.error("Provider Configured Twice", detail);
-                }
+                let mut configured = self.client.write().unwrap_or_else(PoisonError::into_inner);
+                *configured = Some(Arc::new(client));
             }
             Err(diagnostic) => call.diagnostics.push(diagnostic),
         }
@@ -222,8 +221,8 @@ impl<D: Definition> Server<D> {
 
     /// The functions that the configuration adds to those of the schema. Empty before the provider is configured.
     fn configured_functions(&self) -> Vec<Function> {
-        let client = self.client.get();
-        client.map(|it| self.definition.configured_functions(it)).unwrap_or_default()
+        let client = self.client();
+        client.map(|it| self.definition.configured_functions(&it)).unwrap_or_default()
     }
 
     fn call_function_of(&self, request: &CallFunctionRequest) -> Result<Value, FunctionFault> {

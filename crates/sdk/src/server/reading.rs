@@ -35,7 +35,7 @@ impl<D: Definition> Server<D> {
         let private = PrivateState::decode(&request.private);
         let mut existing = self.existing(request.current_state, private, request.identity);
         existing.call.meta = object_of(request.provider_meta);
-        let ended = resource.of.read(client, &mut existing).await;
+        let ended = resource.of.read(&client, &mut existing).await;
         let Existing { state, mut call } = existing;
         call.diagnostics.absorb(ended);
         if call.diagnostics.has_errors() {
@@ -67,7 +67,7 @@ impl<D: Definition> Server<D> {
             ImportTarget::Identity(identity) => Some(identity.clone()),
         };
         let mut existing = self.existing(block.empty_value(), PrivateState::default(), identity);
-        let ended = resource.of.import(client, &request.target, &mut existing).await;
+        let ended = resource.of.import(&client, &request.target, &mut existing).await;
         let Existing { state, mut call } = existing;
         call.diagnostics.absorb(ended);
         if call.diagnostics.has_errors() {
@@ -101,13 +101,13 @@ impl<D: Definition> Server<D> {
             stop: self.stopper.stop(),
         };
         let mut read = DataRead { state: Object::new(request.config), call };
-        let ended = data_source.of.read(client, &mut read).await;
+        let ended = data_source.of.read(&client, &mut read).await;
         let DataRead { state, mut call } = read;
         call.diagnostics.absorb(ended);
         if call.diagnostics.has_errors() {
             return failed(call.diagnostics);
         }
-        let state = state.value().clone();
+        let state = null_write_only(state.value(), data_source.schema.block());
         ReadDataSourceResponse { state: Some(state), diagnostics: call.diagnostics.into_vec() }
     }
 

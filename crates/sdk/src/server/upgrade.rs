@@ -115,7 +115,9 @@ impl<D: Definition> Server<D> {
 
 fn decode_identity(schema: &Schema, json: &Json) -> Result<Value, Diagnostic> {
     let ty = schema.to_provider().implied_type().clone();
-    let identity = json::decode(json.to_string().as_bytes(), &ty);
+    // A part that the identity no longer has is dropped.
+    let known = json::retain_attributes(&json.to_string(), &ty);
+    let identity = known.and_then(|it| json::decode(it.as_bytes(), &ty));
     identity.map_err(|_| unreadable("does not fit the schema of the identity"))
 }
 

@@ -80,6 +80,14 @@ async fn planned_update_keeps_only_stable_computed_values() {
 }
 
 #[tokio::test]
+async fn expected_change_makes_computed_values_unknown() {
+    let prior = EXISTING.replace(r#""note": null"#, r#""note": "drifted""#);
+    let expected =
+        expect!["{id=\"i\", label=?, name=\"n\", note=\"drifted\", revision=?, rule=[], size=1}"];
+    check(&prior, r#"{"name": "n", "note": "drifted", "rule": []}"#, expected).await;
+}
+
+#[tokio::test]
 async fn changed_name_requires_replacement_and_unset_label_does_not() {
     let expected = expect![[r#"
         {id="i", label=?, name="m", revision=?, rule=[], size=1}

@@ -112,6 +112,9 @@ impl Resource<Config> for Thing {
         // A careless provider might set this value; the SDK must not pass it on.
         change.planned.set(Managed::PASS_WO, "from the plan");
         change.private.set("planned_by", client.prefix.as_str());
+        if change.config.string(Managed::NOTE).as_deref() == Some("drifted") {
+            change.expect_changes();
+        }
         match change.config.string(Managed::NOTE).as_deref() {
             Some("b") if change.is_creation() => Err(Diagnostic::error("No b at first", "")),
             _ => Ok(()),

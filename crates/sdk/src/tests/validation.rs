@@ -81,8 +81,8 @@ async fn served_schemas_are_valid() {
     assert!(schemas.capabilities.plan_destroy && schemas.capabilities.get_provider_schema_optional);
 }
 
-/// A provider with an attribute that is neither required, optional nor computed, and a function whose parameter has no
-/// name.
+/// A provider with an attribute that is neither required, optional nor computed, and with two functions of one name,
+/// whose parameters have no names.
 struct Careless;
 
 impl Definition for Careless {
@@ -102,12 +102,13 @@ impl Definition for Careless {
     }
 
     fn types(&self, types: &mut Types<()>) {
-        types.function(Function::new("echo", |text: String| Ok(text)));
+        let echo = || Function::new("echo", |text: String| Ok(text));
+        types.function(echo()).function(echo());
     }
 }
 
 #[tokio::test]
 async fn invalid_schema_is_an_error_for_its_author() {
     let said = Server::new(Careless).schemas().await.expect_err("is refused");
-    assert_eq!(said_of(&said), "Invalid Schema\nInvalid Function");
+    assert_eq!(said_of(&said), "Invalid Schema\nInvalid Function\nRepeated Name");
 }

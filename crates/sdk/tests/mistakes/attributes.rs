@@ -118,7 +118,7 @@ struct TwoOtherRoles {
 
 #[derive(Model)]
 struct FlattenWithOptions {
-    #[flatten(all)] //~ unexpected token in attribute
+    #[flatten(all)] //~ a flattened struct has the option prefix
     a: UnknownOption,
 }
 
@@ -159,7 +159,7 @@ struct TooFew {
 }
 
 #[derive(Model)]
-#[model(conflicting(a, b, c))] //~ this rule is about two attributes
+#[model(requires(a, b, c))] //~ this rule is about two attributes
 struct TooMany {
     a: Option<String>,
     b: Option<String>,
