@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Deref};
 
-use values::{Str, Value};
+use values::{Str, Type, Value};
 
 use super::{
     collections::{Set, elements_with, entries_with},
@@ -15,9 +15,8 @@ use crate::{
 };
 
 /// A Rust type for nested blocks: `Option<M>` for at most one block, `Vec<M>` for a list, [`Set<M>`] for a set,
-/// `BTreeMap<Str, M>` for blocks with a label, and [`Group<M>`].
-///
-/// Null counts as no blocks: a state that was written before the block existed has null there.
+/// `BTreeMap<Str, M>` for blocks with a label, and [`Group<M>`]. `Option<Vec<M>>` is a list that keeps null, which a state
+/// has that was written before the block existed; the other collections read it as empty.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type for nested blocks",
     note = "nested blocks are `Option<M>`, `Vec<M>`, `Set<M>` or `BTreeMap<Str, M>` of a struct `M` with \
@@ -81,6 +80,19 @@ impl<M: Model> Blocks for Vec<M> {
     }
 }
 
+impl<M: Model> Blocks for Option<Vec<M>> {
+    type Block = M;
+    const NESTING: Nesting = Nesting::List;
+
+    fn decode_blocks(part: &Part<'_>) -> Result<Option<Vec<M>>, Diagnostic> {
+        if part.value.is_null() { Ok(None) } else { Vec::decode_blocks(part).map(Some) }
+    }
+
+    fn encode_blocks(&self) -> Value {
+        self.as_ref().map_or_else(|| Value::null(Type::list(M::ty())), Vec::encode_blocks)
+    }
+}
+
 impl<M: Model> Blocks for Set<M> {
     type Block = M;
     const NESTING: Nesting = Nesting::Set;
@@ -114,7 +126,6 @@ impl<M: Model> Blocks for Group<M> {
     type Block = M;
     const NESTING: Nesting = Nesting::Group;
 
-    /// A state that was written before the block existed has null in its place.
     fn decode_blocks(part: &Part<'_>) -> Result<Group<M>, Diagnostic> {
         if !part.value.is_null() {
             return M::decode_part(part).map(Group);
@@ -144,6 +155,14 @@ mod tests {
     struct Server {
         #[block]
         fallback: Group<Fallback>,
+        #[block]
+        list: Vec<Fallback>,
+        #[block]
+        set: Set<Fallback>,
+        #[block]
+        map: BTreeMap<Str, Fallback>,
+        #[block]
+        nullable: Option<Vec<Fallback>>,
     }
 
     #[derive(Model)]
@@ -151,12 +170,24 @@ mod tests {
         note: Option<String>,
     }
 
+    /// Reads a server with this fallback and no other blocks.
+    fn server(fallback: Value) -> Server {
+        let null = || Value::null(Type::Dynamic);
+        let blocks = [
+            ("fallback", fallback),
+            ("list", null()),
+            ("set", null()),
+            ("map", null()),
+            ("nullable", null()),
+        ];
+        let object = Object::new(Value::object_from(blocks));
+        let decoded = Server::decode(&object, Unknowns::Refused);
+        decoded.unwrap_or_else(|it| panic!("{}: {}", it.summary, it.detail))
+    }
+
     /// Reads a server with this fallback, and returns its note and the value that is written for it.
     fn read(fallback: Value) -> (Option<String>, Value) {
-        let object = Object::new(Value::object_from([("fallback", fallback)]));
-        let Ok(server) = Server::decode(&object, Unknowns::Refused) else {
-            panic!("a group can be read")
-        };
+        let server = server(fallback);
         let written = server.encode().get_attr("fallback").expect("the block is there");
         (server.fallback.note.clone(), written)
     }
@@ -164,12 +195,27 @@ mod tests {
     #[test]
     fn group_is_an_object_even_without_a_block() {
         let schema: Schema = Server::schema();
-        assert!(schema.block.blocks.values().all(|it| it.nesting == Nesting::Group));
+        assert!(schema.block.blocks.get("fallback").is_some_and(|it| it.nesting == Nesting::Group));
         let block = |note| Value::object_from([("note", note)]);
         let some = block(Value::string("n"));
         assert_eq!(read(some.clone()), (Some("n".to_owned()), some));
-        let none = block(Value::null(values::Type::String));
+        let none = block(Value::null(Type::String));
         assert_eq!(read(none.clone()), (None, none.clone()));
         assert_eq!(read(Value::null(Fallback::ty())), (None, none));
+    }
+
+    #[test]
+    fn null_of_a_collection_of_blocks_is_empty_or_kept() {
+        let server = server(Value::null(Fallback::ty()));
+        assert!(server.list.is_empty() && server.set.is_empty() && server.map.is_empty());
+        let written = server.encode();
+        for name in ["list", "set", "map"] {
+            assert!(
+                written.get_attr(name).is_some_and(|it| it.stored_length() == Some(0)),
+                "{name}"
+            );
+        }
+        assert!(server.nullable.is_none());
+        assert_eq!(written.get_attr("nullable"), Some(Value::null(Type::list(Fallback::ty()))));
     }
 }
