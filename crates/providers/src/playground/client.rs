@@ -20,7 +20,6 @@ use super::{
     lease, names,
     store::{Entry, Record, Store},
 };
-use mayfly_sdk::erased::StepResult;
 use mayfly_sdk::{Diagnostic, Secret};
 
 /// The environment variable with the directory of the store.
@@ -58,7 +57,7 @@ impl Client {
 
     /// Checks that the remote system can be reached: a configured token must be valid, and a configured address
     /// must answer.
-    pub(super) async fn reach(&self) -> StepResult {
+    pub(super) async fn reach(&self) -> Result<(), Diagnostic> {
         if let Some(token) = &self.auth_token {
             lease::check_token(&self.store, token)?;
         }
@@ -69,7 +68,7 @@ impl Client {
     }
 
     /// Sends a line to the configured address, which must return it.
-    async fn ping(&self, address: &str) -> StepResult {
+    async fn ping(&self, address: &str) -> Result<(), Diagnostic> {
         let line = format!("ping {}\n", names::unique());
         let exchange = async {
             let mut stream = TcpStream::connect(address).await?;
@@ -108,7 +107,7 @@ impl Client {
         type_name: &str,
         record: &Record,
         received: impl IntoIterator<Item = (&'a str, &'a Secret)>,
-    ) -> StepResult {
+    ) -> Result<(), Diagnostic> {
         let received = received.into_iter();
         let entry = Entry {
             id: record.id.clone(),
@@ -118,6 +117,12 @@ impl Client {
             ..Entry::effect(event, type_name, &record.name)
         };
         self.store.ledger().write(&entry).map_err(store_error)
+    }
+
+    /// Removes an object and records that.
+    pub(super) fn delete(&self, type_name: &str, record: &Record) -> Result<(), Diagnostic> {
+        self.store.remove(record.kind, &record.name).map_err(store_error)?;
+        self.record("deleted", type_name, record, [])
     }
 
     /// Keeps the listener of a tunnel running until the tunnel is closed or the process ends.

@@ -8,8 +8,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use provider::BoxFuture;
-use values::{Str, Type, Value, ValueMap};
+use mayfly_sdk::{Diagnostic, EphemeralCall, EphemeralResource, Model, Secret};
 
 use super::{
     client::Client,
@@ -19,12 +18,6 @@ use super::{
     secret,
     store::{Record, Store},
 };
-use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
-use mayfly_sdk::{
-    AttributeValue as _, Diagnostic, EphemeralCall as Later, Secret,
-    schema::{Block, Schema, number, string, typed},
-    validate::WholeBetween,
-};
 
 const TYPE: &str = "playground_lease";
 const KIND: &str = "lease";
@@ -32,104 +25,88 @@ const TTL: i64 = 60_000;
 /// The maximum duration of a lease: one day.
 const LONGEST: i64 = 86_400_000;
 
-pub(super) struct Lease;
+pub(super) struct LeaseType;
 
-impl EphemeralResource<Client> for Lease {
+/// Credentials for a limited time.
+#[derive(Model)]
+pub(super) struct Lease {
+    /// The purpose of the lease, or the path of a secret whose members it returns.
+    path: String,
+    /// For how long, in milliseconds; 60000 by default.
+    #[attribute(between(1, LONGEST))]
+    ttl_ms: Option<i64>,
+    /// When to renew; by default after half of the time.
+    #[attribute(between(1, LONGEST))]
+    renew_after_ms: Option<i64>,
+    /// When it really ends, if not after ttl_ms.
+    #[attribute(between(1, LONGEST))]
+    expire_after_ms: Option<i64>,
+    /// How often the lease can be renewed; without limit by default.
+    #[attribute(between(0, LONGEST))]
+    max_renewals: Option<i64>,
+    #[attribute(computed)]
+    lease_id: Option<String>,
+    /// The leased data: auth_token, and the members of the JSON object in the secret named path, if there is one.
+    #[attribute(computed)]
+    data: Option<BTreeMap<String, Secret>>,
+    fault: Option<Fault>,
+}
+
+impl EphemeralResource<Client> for LeaseType {
+    type Model = Lease;
+
     fn type_name(&self) -> &'static str {
         TYPE
     }
 
-    fn schema(&self) -> Schema {
-        let time = |text| number().optional().validator(WholeBetween(1, LONGEST)).description(text);
-        let renewals = "How often the lease can be renewed; without limit by default.";
-        let data = "What is leased: auth_token, and the members of the JSON object in the secret \
-                    named path, if there is one.";
-        Schema::new(
-            Block::new()
-                .description("Credentials for a limited time.")
-                .attribute("path", string().required().description("What the lease is for."))
-                .attribute("ttl_ms", time("For how long, in milliseconds; 60000 by default."))
-                .attribute(
-                    "renew_after_ms",
-                    time("When to renew; by default after half of the time."),
-                )
-                .attribute("expire_after_ms", time("When it really ends, if not after ttl_ms."))
-                .attribute(
-                    "max_renewals",
-                    number().optional().validator(WholeBetween(0, LONGEST)).description(renewals),
-                )
-                .attribute("lease_id", string().computed())
-                .attribute(
-                    "data",
-                    typed(Type::map(Type::String)).computed().sensitive().description(data),
-                )
-                .attribute("fault", Fault::attribute().optional()),
-        )
+    async fn open(
+        &self,
+        client: &Client,
+        config: Lease,
+        call: &mut EphemeralCall,
+    ) -> Result<Lease, Diagnostic> {
+        let terms = LeaseDurations::of(&config);
+        let id = format!("lease-{}", unique());
+        let token = Secret::new(format!("{id}.{}{}", unique(), unique()));
+        let mut record = Record::new(KIND, id.as_str(), id.as_str());
+        record.set("path", config.path.as_str());
+        terms.write(&mut record);
+        record.set_secret("token", token.clone());
+        client.store.create(&record).map_err(store_error)?;
+        let data = leased(client, &config.path, token)?;
+        call.private.set("lease_id", id.as_str());
+        call.renew_at = terms.renew_at();
+        client.record("opened", TYPE, &record, [])?;
+        Ok(Lease { lease_id: Some(id), data: Some(data), ..config })
     }
 
-    fn open<'a>(
-        &'a self,
-        client: &'a Client,
-        opening: &'a mut Opening,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let terms = LeaseDurations::of(opening)?;
-            let path = opening.result.string("path").unwrap_or_default();
-            let id = format!("lease-{}", unique());
-            let token = Secret::new(format!("{id}.{}{}", unique(), unique()));
-            let mut record = Record::new(KIND, id.as_str(), id.as_str());
-            record.set("path", &*path);
-            terms.write(&mut record);
-            record.set_secret("token", token.clone());
-            client.store.create(&record).map_err(store_error)?;
-            opening.result.set("lease_id", id.as_str());
-            opening.result.set("data", leased(client, &path, &token)?);
-            opening.private.set("lease_id", id.as_str());
-            opening.renew_at = terms.renew_at();
-            client.record("opened", TYPE, &record, [])
-        })
+    async fn renew(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
+        let id = call.private.text("lease_id").unwrap_or_default().to_owned();
+        let record = client.find(KIND, &id)?.ok_or_else(|| over("it was closed"))?;
+        if is_expired(&record) {
+            client.record("expired", TYPE, &record, [])?;
+            return Err(over("it has expired"));
+        }
+        let mut terms = LeaseDurations::read(&record);
+        if terms.renewals_left == Some(0) {
+            return Err(over("it was renewed as often as it may be"));
+        }
+        terms.renewals_left = terms.renewals_left.map(|it| it - 1);
+        let updated = client.store.update(KIND, &id, |record| terms.write(record));
+        client.record("renewed", TYPE, &updated.map_err(store_error)?, [])?;
+        call.renew_at = terms.renew_at();
+        Ok(())
     }
 
-    fn renew<'a>(
-        &'a self,
-        client: &'a Client,
-        renewal: &'a mut Later,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let id = renewal.private.text("lease_id").unwrap_or_default().to_owned();
-            let record = client.find(KIND, &id)?.ok_or_else(|| over("it was closed"))?;
-            if is_expired(&record) {
-                client.record("expired", TYPE, &record, [])?;
-                return Err(over("it has expired"));
-            }
-            let mut terms = LeaseDurations::read(&record);
-            if terms.renewals_left == Some(0) {
-                return Err(over("it was renewed as often as it may be"));
-            }
-            terms.renewals_left = terms.renewals_left.map(|it| it - 1);
-            let updated = client.store.update(KIND, &id, |record| terms.write(record));
-            client.record("renewed", TYPE, &updated.map_err(store_error)?, [])?;
-            renewal.renew_at = terms.renew_at();
-            Ok(())
-        })
-    }
-
-    fn close<'a>(
-        &'a self,
-        client: &'a Client,
-        closing: &'a mut Later,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let id = closing.private.text("lease_id").unwrap_or_default();
-            let Some(record) = client.find(KIND, id)? else {
-                return Err(over("it was closed already"));
-            };
-            if is_expired(&record) {
-                client.record("expired", TYPE, &record, [])?;
-            }
-            client.store.remove(KIND, id).map_err(store_error)?;
-            client.record("closed", TYPE, &record, [])
-        })
+    async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
+        let id = call.private.text("lease_id").unwrap_or_default();
+        let found = client.find(KIND, id)?;
+        let record = found.ok_or_else(|| over("it was closed already"))?;
+        if is_expired(&record) {
+            client.record("expired", TYPE, &record, [])?;
+        }
+        client.store.remove(KIND, id).map_err(store_error)?;
+        client.record("closed", TYPE, &record, [])
     }
 }
 
@@ -142,15 +119,14 @@ struct LeaseDurations {
 }
 
 impl LeaseDurations {
-    fn of(opening: &Opening) -> Result<LeaseDurations, Diagnostic> {
-        let config = &opening.result;
-        let ttl = config.int("ttl_ms")?.unwrap_or(TTL);
-        Ok(LeaseDurations {
+    fn of(config: &Lease) -> LeaseDurations {
+        let ttl = config.ttl_ms.unwrap_or(TTL);
+        LeaseDurations {
             ttl,
-            renew_after: config.int("renew_after_ms")?.unwrap_or(ttl / 2),
-            expire_after: config.int("expire_after_ms")?.unwrap_or(ttl),
-            renewals_left: config.int("max_renewals")?,
-        })
+            renew_after: config.renew_after_ms.unwrap_or(ttl / 2),
+            expire_after: config.expire_after_ms.unwrap_or(ttl),
+            renewals_left: config.max_renewals,
+        }
     }
 
     /// Restarts the lease and stores the terms for the next renewal.
@@ -197,19 +173,21 @@ fn over(why: &str) -> Diagnostic {
 }
 
 /// The data of a lease: its token, and the members of the secret at its path.
-fn leased(client: &Client, path: &str, token: &Secret) -> Result<Value, Diagnostic> {
+fn leased(
+    client: &Client,
+    path: &str,
+    token: Secret,
+) -> Result<BTreeMap<String, Secret>, Diagnostic> {
     let stored = client.find(secret::KIND, secret_name(path))?;
     let text = stored.as_ref().and_then(|record| record.secret(secret::VALUE)).map(Secret::reveal);
     let members: BTreeMap<String, String> =
         text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
-    let mut data: ValueMap =
-        members.into_iter().map(|(key, text)| (Str::from(key), Value::string(text))).collect();
-    data.insert("auth_token".into(), Value::string(token.reveal()));
-    Ok(Value::map(Type::String, data))
+    let members = members.into_iter().map(|(key, text)| (key, Secret::new(text)));
+    Ok(members.chain([("auth_token".to_owned(), token)]).collect())
 }
 
 /// Returns an error unless the token belongs to an open lease that has not expired.
-pub(super) fn check_token(store: &Store, token: &Secret) -> StepResult {
+pub(super) fn check_token(store: &Store, token: &Secret) -> Result<(), Diagnostic> {
     let refused = |why: &str| {
         let detail = format!("The configured auth_token is not valid: {why}.");
         Err(Diagnostic::error("Access refused", detail))

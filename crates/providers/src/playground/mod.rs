@@ -63,23 +63,23 @@ impl Definition for Playground {
 
     fn types(&self, types: &mut Types<Client>) {
         types
-            .erased_resource(Box::new(secret::ManagedSecret))
-            .erased_resource(Box::new(secret_version::ManagedSecretVersion))
-            .erased_resource(Box::new(parameter::Parameter))
-            .erased_resource(Box::new(database::ManagedDatabase))
-            .erased_resource(Box::new(vault::Vault::new()))
-            .erased_data_source(Box::new(secret_reading::SecretData))
-            .erased_ephemeral(Box::new(secret_reading::EphemeralSecret))
-            .erased_ephemeral(Box::new(secret_version::EphemeralSecretVersion))
-            .erased_ephemeral(Box::new(database::EphemeralDatabase))
-            .erased_ephemeral(Box::new(random::Random))
-            .erased_ephemeral(Box::new(lease::Lease))
-            .erased_ephemeral(Box::new(tunnel::Tunnel))
+            .resource(secret::ManagedSecretType)
+            .resource(secret_version::ManagedSecretVersionType)
+            .resource(parameter::ParameterType)
+            .resource(database::ManagedDatabaseType)
+            .resource(vault::VaultType::new())
+            .data_source(secret_reading::SecretDataType)
+            .ephemeral_resource(secret_reading::EphemeralSecretType)
+            .ephemeral_resource(secret_version::EphemeralSecretVersionType)
+            .ephemeral_resource(database::EphemeralDatabaseType)
+            .ephemeral_resource(random::RandomType)
+            .ephemeral_resource(lease::LeaseType)
+            .ephemeral_resource(tunnel::TunnelType)
             .function(functions::parse_arn());
         // A core may refuse a whole provider because of this type, as terraform does, so it exists only on
         // request.
         if std::env::var_os("PLAYGROUND_WRITE_ONLY_IN_SET").is_some() {
-            types.erased_resource(Box::new(write_only_set::WriteOnlyInSet));
+            types.resource(write_only_set::WriteOnlyInSetType);
         }
     }
 }

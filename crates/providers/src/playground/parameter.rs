@@ -1,170 +1,187 @@
 //! `playground_parameter`: a named parameter, modelled on `aws_ssm_parameter`.
 
-use provider::{BoxFuture, ImportTarget};
-use values::Value;
+use mayfly_sdk::{Call, Choice, Diagnostic, Import, Key, Model, Number, Resource, Secret};
 
 use super::{
     client::Client,
     fault::Fault,
     gate::store_error,
     names::{arn, not_found, unique},
-    secret_value::AttributeNames,
+    secret_value::{HasSecretValue, SecretValue, Stored},
     store::Record,
-};
-use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
-use mayfly_sdk::{
-    AttributeValue as _, Diagnostic, Diagnostics, Object, Secret,
-    schema::{Block, Schema, number, string},
-    validate::{LengthBetween, OneOf},
 };
 
 const TYPE: &str = "playground_parameter";
 const KIND: &str = "parameter";
 const VALUE: &str = "value";
 
-const ATTRIBUTES: AttributeNames =
-    AttributeNames { plain: "value", write_only: "value_wo", version: "value_wo_version" };
+pub(super) struct ParameterType;
 
-pub(super) struct Parameter;
+/// A named parameter.
+#[derive(Model)]
+#[model(conflicting(value, value_wo), requires(value_wo_version, value_wo))]
+#[model(at_least_one_of(value, value_wo))]
+pub(super) struct Parameter {
+    #[attribute(computed, keeps_state)]
+    id: Option<String>,
+    #[attribute(computed, keeps_state)]
+    arn: Option<String>,
+    #[attribute(requires_replace, length(1, 128))]
+    name: String,
+    r#type: ContentType,
+    description: Option<String>,
+    #[attribute(optional, computed)]
+    value: Option<Secret>,
+    #[attribute(write_only)]
+    value_wo: Option<Secret>,
+    value_wo_version: Option<Number>,
+    #[attribute(computed)]
+    version: Option<i64>,
+    fault: Option<Fault>,
+}
 
-impl Resource<Client> for Parameter {
+#[derive(Clone, Copy, Choice)]
+enum ContentType {
+    #[choice("String")]
+    Text,
+    #[choice("StringList")]
+    TextList,
+    #[choice("SecureString")]
+    SecureText,
+}
+
+impl HasSecretValue for Parameter {
+    const PLAIN: Key<Secret> = Parameter::VALUE;
+    const WRITE_ONLY: Key<Secret> = Parameter::VALUE_WO;
+
+    fn secret_value(&self) -> SecretValue<'_> {
+        SecretValue {
+            // Without a configured value, the planned one is unknown and therefore absent here.
+            plain: self.value.as_ref(),
+            write_only: self.value_wo.as_ref(),
+            version: self.value_wo_version.as_ref(),
+        }
+    }
+}
+
+impl Parameter {
+    /// Returns the object with the computed attributes of its record. A value that was given write-only is left out.
+    fn of(self, record: &Record) -> Parameter {
+        Parameter {
+            id: Some(record.name.clone()),
+            arn: Some(arn("ssm", &format!("parameter/{}", record.name))),
+            version: Some(record.version),
+            value: record.text("write_only").and(record.secret(VALUE)).cloned(),
+            ..self
+        }
+    }
+
+    /// Writes the attributes that are no secrets.
+    fn describe(&self, record: &mut Record) {
+        record.set("type", self.r#type.text());
+        record.set_or_remove("description", self.description.clone());
+        record.set_or_remove("write_only", self.value_wo_version.is_none().then_some("no"));
+    }
+}
+
+impl Resource<Client> for ParameterType {
+    type Model = Parameter;
+
     fn type_name(&self) -> &'static str {
         TYPE
     }
 
-    fn schema(&self) -> Schema {
-        let types = OneOf(&["String", "StringList", "SecureString"]);
-        Schema::new(
-            Block::new()
-                .description("A named parameter.")
-                .attribute("id", string().computed().keeps_state())
-                .attribute("arn", string().computed().keeps_state())
-                .attribute(
-                    "name",
-                    string().required().requires_replace().validator(LengthBetween(1, 128)),
-                )
-                .attribute("type", string().required().validator(types))
-                .attribute("description", string().optional())
-                .attribute("value", string().optional().computed().sensitive())
-                .attribute("value_wo", string().optional().write_only())
-                .attribute("value_wo_version", number().optional())
-                .attribute("version", number().computed())
-                .attribute("fault", Fault::attribute().optional()),
-        )
+    async fn create(
+        &self,
+        client: &Client,
+        planned: Parameter,
+        _: &mut Call,
+    ) -> Result<Parameter, Diagnostic> {
+        let mut record = Record::new(KIND, planned.name.as_str(), format!("{KIND}-{}", unique()));
+        record.version = 0;
+        planned.describe(&mut record);
+        let stored = Stored::of(None, &planned);
+        stored.apply(&mut record, VALUE);
+        client.store.create(&record).map_err(store_error)?;
+        client.record("created", TYPE, &record, stored.received())?;
+        Ok(planned.of(&record))
     }
 
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        ATTRIBUTES.validate(config, diagnostics);
-        if config.is_absent("value") && config.is_absent("value_wo") {
-            let detail = "One of value and value_wo must be set.";
-            diagnostics.error_at(config.path_of("value"), "Invalid Attribute Combination", detail);
+    async fn read(
+        &self,
+        client: &Client,
+        state: Parameter,
+        _: &mut Call,
+    ) -> Result<Option<Parameter>, Diagnostic> {
+        let Some(record) = same(client, &state)? else { return Ok(None) };
+        let found = Parameter {
+            r#type: content_type(&record).unwrap_or(state.r#type),
+            description: record.text("description").map(str::to_owned),
+            ..state
+        };
+        Ok(Some(found.of(&record)))
+    }
+
+    async fn update(
+        &self,
+        client: &Client,
+        prior: Parameter,
+        planned: Parameter,
+        _: &mut Call,
+    ) -> Result<Parameter, Diagnostic> {
+        let stored = Stored::of(Some(&prior), &planned);
+        let updated = client.store.update(KIND, &planned.name, |record| {
+            planned.describe(record);
+            stored.apply(record, VALUE);
+        });
+        let record = updated.map_err(store_error)?;
+        client.record("updated", TYPE, &record, stored.received())?;
+        Ok(planned.of(&record))
+    }
+
+    async fn delete(
+        &self,
+        client: &Client,
+        state: Parameter,
+        _: &mut Call,
+    ) -> Result<(), Diagnostic> {
+        match same(client, &state)? {
+            Some(record) => client.delete(TYPE, &record),
+            None => Ok(()),
         }
     }
 
-    fn create<'a>(
-        &'a self,
-        client: &'a Client,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = change.planned.string("name").unwrap_or_default();
-            let mut record = Record::new(KIND, &*name, format!("{KIND}-{}", unique()));
-            record.version = 0;
-            describe(&mut record, &change.planned);
-            let stored = ATTRIBUTES.stored(change);
-            stored.apply(&mut record, VALUE);
-            client.store.create(&record).map_err(store_error)?;
-            client.record("created", TYPE, &record, stored.received())?;
-            change.state = shown(&change.planned, &record);
-            Ok(())
-        })
-    }
-
-    fn read<'a>(
-        &'a self,
-        client: &'a Client,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let Some(record) = same(client, existing)? else {
-                existing.gone();
-                return Ok(());
-            };
-            existing.state.set_or_null("type", record.text("type"));
-            existing.state.set_or_null("description", record.text("description"));
-            existing.state = shown(&existing.state, &record);
-            Ok(())
-        })
-    }
-
-    fn update<'a>(
-        &'a self,
-        client: &'a Client,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = change.planned.string("name").unwrap_or_default();
-            let stored = ATTRIBUTES.stored(change);
-            let updated = client.store.update(KIND, &name, |record| {
-                describe(record, &change.planned);
-                stored.apply(record, VALUE);
-            });
-            let record = updated.map_err(store_error)?;
-            client.record("updated", TYPE, &record, stored.received())?;
-            change.state = shown(&change.planned, &record);
-            Ok(())
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        client: &'a Client,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            if let Some(record) = same(client, existing)? {
-                client.store.remove(KIND, &record.name).map_err(store_error)?;
-                client.record("deleted", TYPE, &record, [])?;
-            }
-            Ok(())
-        })
-    }
-
-    fn import<'a>(
-        &'a self,
-        client: &'a Client,
-        target: &'a ImportTarget,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let ImportTarget::Id(name) = target else { return Err(not_found(KIND, "")) };
-            let record = client.find(KIND, name)?.ok_or_else(|| not_found(KIND, name))?;
-            existing.state.set("name", &**name);
-            existing.private.set("object", record.id.as_str());
-            Ok(())
-        })
+    async fn import(
+        &self,
+        client: &Client,
+        target: Import,
+        call: &mut Call,
+    ) -> Result<Option<Parameter>, Diagnostic> {
+        let name = target.id_or(Parameter::NAME)?;
+        let record = client.find(KIND, &name)?.ok_or_else(|| not_found(KIND, &name))?;
+        call.private.set("object", record.id.as_str());
+        let imported = Parameter {
+            id: None,
+            arn: None,
+            name: name.to_string(),
+            r#type: content_type(&record).unwrap_or(ContentType::Text),
+            description: record.text("description").map(str::to_owned),
+            value: None,
+            value_wo: None,
+            value_wo_version: None,
+            version: None,
+            fault: None,
+        };
+        Ok(Some(imported.of(&record)))
     }
 }
 
 /// Returns the object of a state. A new object with the same name counts as the same one, as with
 /// `aws_ssm_parameter`.
-fn same(client: &Client, existing: &Existing) -> Result<Option<Record>, Diagnostic> {
-    client.find(KIND, &existing.state.string("name").unwrap_or_default())
+fn same(client: &Client, state: &Parameter) -> Result<Option<Record>, Diagnostic> {
+    client.find(KIND, &state.name)
 }
 
-fn describe(record: &mut Record, planned: &Object) {
-    record.set_or_remove("type", planned.string("type").map(|it| it.to_string()));
-    record.set_or_remove("description", planned.string("description").map(|it| it.to_string()));
-    record.set_or_remove("write_only", planned.is_absent("value_wo_version").then_some("no"));
-}
-
-/// Returns `object` with its computed attributes set. A value that was given write-only is left out.
-fn shown(object: &Object, record: &Record) -> Object {
-    let mut shown = object.clone();
-    shown.set("id", record.name.as_str());
-    shown.set("arn", arn("ssm", &format!("parameter/{}", record.name)));
-    shown.set("version", Value::int(record.version));
-    let plain = record.text("write_only").and(record.secret(VALUE)).map(Secret::reveal);
-    shown.set_or_null("value", plain);
-    shown
+fn content_type(record: &Record) -> Option<ContentType> {
+    record.text("type").and_then(ContentType::from_text)
 }

@@ -1,6 +1,8 @@
 //! `playground_random`, ephemeral: a new password at every opening.
 
-use provider::BoxFuture;
+use mayfly_sdk::{
+    Diagnostic, Diagnostics, EphemeralCall, EphemeralResource, Model, Object, Secret,
+};
 
 use super::{
     client::Client,
@@ -8,91 +10,80 @@ use super::{
     names::unique,
     store::{Record, random},
 };
-use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
-use mayfly_sdk::{
-    AttributeValue as _, Diagnostics, EphemeralCall as Later, Object,
-    schema::{Block, Schema, boolean, number, string},
-    validate::{LengthBetween, WholeBetween},
-};
 
 const TYPE: &str = "playground_random";
-const LENGTH: i64 = 20;
+const LENGTH: usize = 20;
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const NUMERIC: &str = "0123456789";
 const SPECIAL: &str = "!@#$%&*()-_=+[]{}<>:?";
 
-/// The character classes: the attribute that can exclude the class, and its characters.
-const CLASSES: &[(&str, &str)] = &[
-    ("lower", "abcdefghijklmnopqrstuvwxyz"),
-    ("upper", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-    ("numeric", "0123456789"),
-    ("special", SPECIAL),
-];
+pub(super) struct RandomType;
 
-pub(super) struct Random;
+/// A new random password.
+#[derive(Model)]
+#[model(validate = allows_a_class)]
+pub(super) struct Random {
+    /// Number of characters; 20 by default.
+    #[attribute(between(1, 4096))]
+    length: Option<usize>,
+    lower: Option<bool>,
+    upper: Option<bool>,
+    numeric: Option<bool>,
+    special: Option<bool>,
+    #[attribute(length(1, 256))]
+    override_special: Option<String>,
+    #[attribute(computed)]
+    result: Option<Secret>,
+    fault: Option<Fault>,
+}
 
-impl EphemeralResource<Client> for Random {
+fn allows_a_class(config: &Object, diagnostics: &mut Diagnostics) {
+    let classes = [Random::LOWER, Random::UPPER, Random::NUMERIC, Random::SPECIAL];
+    if classes.iter().all(|it| config.bool(it) == Some(false)) {
+        let detail = "At least one class of characters must be allowed.";
+        let path = config.path_of(Random::SPECIAL);
+        diagnostics.error_at(path, "Invalid Attribute Combination", detail);
+    }
+}
+
+impl Random {
+    /// The allowed characters.
+    fn alphabet(&self) -> Vec<char> {
+        let classes = [
+            (self.lower, LOWER),
+            (self.upper, UPPER),
+            (self.numeric, NUMERIC),
+            (self.special, self.override_special.as_deref().unwrap_or(SPECIAL)),
+        ];
+        let allowed = classes.into_iter().filter(|(is_allowed, _)| *is_allowed != Some(false));
+        allowed.flat_map(|(_, class)| class.chars()).collect()
+    }
+}
+
+impl EphemeralResource<Client> for RandomType {
+    type Model = Random;
+
     fn type_name(&self) -> &'static str {
         TYPE
     }
 
-    fn schema(&self) -> Schema {
-        let length = "Number of characters; 20 by default.";
-        let block = Block::new()
-            .description("A new random password.")
-            .attribute(
-                "length",
-                number().optional().validator(WholeBetween(1, 4096)).description(length),
-            )
-            .attribute("override_special", string().optional().validator(LengthBetween(1, 256)))
-            .attribute("result", string().computed().sensitive())
-            .attribute("fault", Fault::attribute().optional());
-        let optional =
-            |block: Block, &(name, _): &(&str, _)| block.attribute(name, boolean().optional());
-        Schema::new(CLASSES.iter().fold(block, optional))
+    async fn open(
+        &self,
+        client: &Client,
+        config: Random,
+        call: &mut EphemeralCall,
+    ) -> Result<Random, Diagnostic> {
+        let drawn = password(&config.alphabet(), config.length.unwrap_or(LENGTH));
+        let id = format!("random-{}", unique());
+        call.private.set("id", id.as_str());
+        client.record("opened", TYPE, &Record::new("random", "", id), [])?;
+        Ok(Random { result: Some(Secret::new(drawn)), ..config })
     }
 
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        if CLASSES.iter().all(|(name, _)| config.bool(name) == Some(false)) {
-            let detail = "At least one class of characters must be allowed.";
-            diagnostics.error_at(
-                config.path_of("special"),
-                "Invalid Attribute Combination",
-                detail,
-            );
-        }
-    }
-
-    fn open<'a>(
-        &'a self,
-        client: &'a Client,
-        opening: &'a mut Opening,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let length = opening.result.int("length")?.unwrap_or(LENGTH);
-            let special = opening.result.string("override_special");
-            let allowed =
-                CLASSES.iter().filter(|(name, _)| opening.result.bool(name) != Some(false));
-            let alphabet = allowed.map(|(name, class)| match (*name, &special) {
-                ("special", Some(special)) => &**special,
-                _ => *class,
-            });
-            let alphabet: Vec<char> = alphabet.flat_map(|class| class.chars()).collect();
-            let length = usize::try_from(length).unwrap_or_default();
-            opening.result.set("result", password(&alphabet, length));
-            let id = format!("random-{}", unique());
-            opening.private.set("id", id.as_str());
-            client.record("opened", TYPE, &Record::new("random", "", id), [])
-        })
-    }
-
-    fn close<'a>(
-        &'a self,
-        client: &'a Client,
-        closing: &'a mut Later,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let id = closing.private.text("id").unwrap_or_default();
-            client.record("closed", TYPE, &Record::new("random", "", id), [])
-        })
+    async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
+        let id = call.private.text("id").unwrap_or_default();
+        client.record("closed", TYPE, &Record::new("random", "", id), [])
     }
 }
 

@@ -1,17 +1,26 @@
 //! The pattern of a value with a write-only variant: `value`, `value_wo`, `value_wo_version`.
 
-use super::store::Record;
-use mayfly_sdk::erased::Change;
-use mayfly_sdk::{
-    Diagnostics, Object, Secret,
-    validate::{conflicting, requires},
-};
+use mayfly_sdk::{Key, Number, Secret};
 
-/// The names of the three attributes.
-pub(super) struct AttributeNames {
-    pub(super) plain: &'static str,
-    pub(super) write_only: &'static str,
-    pub(super) version: &'static str,
+use super::store::Record;
+
+/// A struct with the three attributes.
+pub(super) trait HasSecretValue {
+    /// The name of the value that the state keeps.
+    const PLAIN: Key<Secret>;
+    /// The name of the write-only value.
+    const WRITE_ONLY: Key<Secret>;
+
+    /// The values of the attributes.
+    fn secret_value(&self) -> SecretValue<'_>;
+}
+
+/// The values of the three attributes.
+#[derive(Clone, Copy)]
+pub(super) struct SecretValue<'a> {
+    pub(super) plain: Option<&'a Secret>,
+    pub(super) write_only: Option<&'a Secret>,
+    pub(super) version: Option<&'a Number>,
 }
 
 /// The effect of a change on the stored secret.
@@ -21,39 +30,31 @@ pub(super) enum Stored {
     Clear,
 }
 
-impl AttributeNames {
-    /// Checks that not both values are set, and that the version is set only with the write-only value.
-    pub(super) fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        let &AttributeNames { plain, write_only, version } = self;
-        conflicting(config, plain, write_only, diagnostics);
-        requires(config, version, write_only, diagnostics);
-    }
-
-    /// Returns the effect of a create or update. A write-only value is stored only if its version changes, because
-    /// the value itself cannot be compared.
-    pub(super) fn stored(&self, change: &Change) -> Stored {
-        let &AttributeNames { plain, write_only, version } = self;
-        let creating = change.prior.is_null();
-        let differs = |name| change.planned.attr(name) != change.prior.attr(name);
-        if let Some(text) = change.config.string(plain) {
-            return match creating || differs(plain) {
-                true => Stored::Set { attribute: plain, secret: Secret::new(text) },
-                false => Stored::Keep,
-            };
-        }
-        let had_plain = !creating && !change.prior.is_absent(plain);
-        if let Some(text) = change.config.string(write_only) {
-            return match creating || differs(version) || had_plain {
-                true => Stored::Set { attribute: write_only, secret: Secret::new(text) },
-                false => Stored::Keep,
-            };
-        }
-        let had_write_only = !creating && !change.prior.is_absent(version);
-        if had_plain || had_write_only { Stored::Clear } else { Stored::Keep }
-    }
-}
-
 impl Stored {
+    /// Returns the effect of a create, which has no prior object, or of an update. A write-only value is stored only if
+    /// its version changes, because the value itself cannot be compared.
+    pub(super) fn of<M: HasSecretValue>(prior: Option<&M>, planned: &M) -> Stored {
+        let planned = planned.secret_value();
+        let prior = prior.map(M::secret_value);
+        let set = |attribute: Key<Secret>, secret: &Secret| Stored::Set {
+            attribute: attribute.name(),
+            secret: secret.clone(),
+        };
+        if let Some(secret) = planned.plain {
+            let is_current = prior.is_some_and(|it| it.plain == Some(secret));
+            return if is_current { Stored::Keep } else { set(M::PLAIN, secret) };
+        }
+        if let Some(secret) = planned.write_only {
+            let is_current =
+                prior.is_some_and(|it| it.plain.is_none() && it.version == planned.version);
+            return if is_current { Stored::Keep } else { set(M::WRITE_ONLY, secret) };
+        }
+        match prior {
+            Some(prior) if prior.plain.is_some() || prior.version.is_some() => Stored::Clear,
+            _ => Stored::Keep,
+        }
+    }
+
     /// Applies the effect to the secret of an object and counts the change.
     pub(super) fn apply(&self, record: &mut Record, field: &str) {
         match self {

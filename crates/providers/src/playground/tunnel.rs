@@ -2,21 +2,14 @@
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
-use provider::BoxFuture;
+use mayfly_sdk::{Diagnostic, EphemeralCall, EphemeralResource, Model};
 use tokio::{
     io::{AsyncRead, AsyncWrite, copy, copy_bidirectional, split},
     net::{TcpListener, TcpStream},
     task::JoinSet,
 };
-use values::Value;
 
 use super::{client::Client, fault::Fault, names::unique, store::Record};
-use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
-use mayfly_sdk::{
-    AttributeValue as _, Diagnostic, EphemeralCall as Later,
-    schema::{Block, Schema, number, string},
-    validate::{LengthBetween, WholeBetween},
-};
 
 const TYPE: &str = "playground_tunnel";
 /// The pause after a failed `accept`, so that the listener does not spin.
@@ -26,77 +19,68 @@ const PAUSE: Duration = Duration::from_millis(50);
 const RESERVED: &[&str] =
     &["example", "example.com", "example.net", "example.org", "test", "invalid"];
 
-pub(super) struct Tunnel;
+pub(super) struct TunnelType;
 
-impl EphemeralResource<Client> for Tunnel {
+/// A port on this machine that leads to another while it is open.
+#[derive(Model)]
+pub(super) struct Tunnel {
+    user: Option<String>,
+    tunnel_host: Option<String>,
+    /// Where it leads to. Hosts of reserved domains, such as example.com, echo what they are sent.
+    #[attribute(length(1, 253))]
+    remote_host: String,
+    #[attribute(between(1, 65_535))]
+    remote_port: u16,
+    /// Host and port on this machine.
+    #[attribute(computed)]
+    local_address: Option<String>,
+    #[attribute(computed)]
+    local_host: Option<String>,
+    #[attribute(computed)]
+    local_port: Option<u16>,
+    fault: Option<Fault>,
+}
+
+impl EphemeralResource<Client> for TunnelType {
+    type Model = Tunnel;
+
     fn type_name(&self) -> &'static str {
         TYPE
     }
 
-    fn schema(&self) -> Schema {
-        let remote = "Where it leads to. Hosts of reserved domains, such as example.com, echo what they are sent.";
-        let port = number().required().validator(WholeBetween(1, 65_535));
-        Schema::new(
-            Block::new()
-                .description("A port on this machine that leads to another while it is open.")
-                .attribute("user", string().optional())
-                .attribute("tunnel_host", string().optional())
-                .attribute(
-                    "remote_host",
-                    string().required().validator(LengthBetween(1, 253)).description(remote),
-                )
-                .attribute("remote_port", port)
-                .attribute(
-                    "local_address",
-                    string().computed().description("Host and port on this machine."),
-                )
-                .attribute("local_host", string().computed())
-                .attribute("local_port", number().computed())
-                .attribute("fault", Fault::attribute().optional()),
-        )
-    }
-
-    fn open<'a>(
-        &'a self,
-        client: &'a Client,
-        opening: &'a mut Opening,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let host = opening.result.string("remote_host").unwrap_or_default();
-            let port = opening.result.int("remote_port")?.and_then(|it| u16::try_from(it).ok());
-            let failed = |error: std::io::Error| {
-                Diagnostic::error(
-                    "Tunnel cannot be opened",
-                    format!("No port of this machine can be had: {error}."),
-                )
-            };
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
-            let local = listener.local_addr().map_err(failed)?;
-            let id = format!("tunnel-{}", unique());
-            let remote = Remote { host: host.to_string(), port: port.unwrap_or_default() };
-            client.keep_tunnel(&id, tokio::spawn(listen(listener, Arc::new(remote))));
-            opening.result.set("local_address", local.to_string());
-            opening.result.set("local_host", local.ip().to_string());
-            opening.result.set("local_port", Value::int(local.port().into()));
-            opening.private.set("id", id.as_str());
-            client.record("opened", TYPE, &Record::new("tunnel", &*host, id), [])
+    async fn open(
+        &self,
+        client: &Client,
+        config: Tunnel,
+        call: &mut EphemeralCall,
+    ) -> Result<Tunnel, Diagnostic> {
+        let failed = |error: std::io::Error| {
+            let detail = format!("No port of this machine can be had: {error}.");
+            Diagnostic::error("Tunnel cannot be opened", detail)
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
+        let local = listener.local_addr().map_err(failed)?;
+        let id = format!("tunnel-{}", unique());
+        let remote = Remote { host: config.remote_host.clone(), port: config.remote_port };
+        client.keep_tunnel(&id, tokio::spawn(listen(listener, Arc::new(remote))));
+        call.private.set("id", id.as_str());
+        client.record("opened", TYPE, &Record::new("tunnel", &*config.remote_host, id), [])?;
+        Ok(Tunnel {
+            local_address: Some(local.to_string()),
+            local_host: Some(local.ip().to_string()),
+            local_port: Some(local.port()),
+            ..config
         })
     }
 
-    fn close<'a>(
-        &'a self,
-        client: &'a Client,
-        closing: &'a mut Later,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let id = closing.private.text("id").unwrap_or_default();
-            if !client.end_tunnel(id).await {
-                let detail =
-                    "This process of the provider has not opened it, or has closed it already.";
-                return Err(Diagnostic::error("Tunnel is not open", detail));
-            }
-            client.record("closed", TYPE, &Record::new("tunnel", "", id), [])
-        })
+    async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
+        let id = call.private.text("id").unwrap_or_default();
+        if !client.end_tunnel(id).await {
+            let detail =
+                "This process of the provider has not opened it, or has closed it already.";
+            return Err(Diagnostic::error("Tunnel is not open", detail));
+        }
+        client.record("closed", TYPE, &Record::new("tunnel", "", id), [])
     }
 }
 

@@ -2,179 +2,220 @@
 
 use std::collections::BTreeMap;
 
-use provider::{BoxFuture, write_only_paths};
-use values::{Type, Value, json};
+use mayfly_sdk::{
+    Call, Diagnostic, Group, Model, Number, Object, Path, PlanChange, Resource, Secret, Set, Str,
+    Value,
+};
+use provider::write_only_paths;
+use values::json;
 
 use super::{client::Client, fault::Fault, gate::store_error, names::unique, store::Record};
-use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
-use mayfly_sdk::{
-    AttributeValue as _, Diagnostic, Object, PlanChange, Secret,
-    schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
-};
 
 const TYPE: &str = "playground_vault";
 const KIND: &str = "vault";
 
-pub(super) struct Vault {
+pub(super) struct VaultType {
     schema: provider::Schema,
 }
 
+/// Write-only attributes at every kind of place.
+#[derive(Model)]
+pub(super) struct Vault {
+    #[attribute(computed, keeps_state)]
+    id: Option<String>,
+    #[attribute(requires_replace)]
+    name: String,
+    #[flatten]
+    secrets: Secrets,
+    #[attribute(computed)]
+    revision: Option<i64>,
+    #[flatten]
+    logins: Logins,
+    #[flatten]
+    places: Places,
+    fault: Option<Fault>,
+}
+
+/// The attributes that are write-only themselves, and their versions.
+#[derive(Model)]
+struct Secrets {
+    #[attribute(write_only)]
+    secret_wo: Option<Secret>,
+    #[attribute(write_only)]
+    codes_wo: Option<Set<Secret>>,
+    #[attribute(write_only)]
+    any_wo: Value,
+    secrets_version: Option<Number>,
+    #[attribute(write_only)]
+    key_wo: Option<Secret>,
+    /// Raise it to make a vault with another key.
+    key_version: Option<Number>,
+}
+
+/// The nested attributes.
+#[derive(Model)]
+struct Logins {
+    login: Option<Login>,
+    logins: Option<Vec<Login>>,
+    logins_by_role: Option<BTreeMap<String, Login>>,
+}
+
+#[derive(Model)]
+struct Login {
+    user: String,
+    #[attribute(write_only)]
+    password_wo: Option<Secret>,
+    #[attribute(computed, keeps_state)]
+    login_id: Option<String>,
+}
+
+/// The nested blocks.
+#[derive(Model)]
+struct Places {
+    #[block]
+    primary: Option<Place>,
+    #[block]
+    replica: Vec<Replica>,
+    #[block]
+    region: BTreeMap<Str, Place>,
+    #[block]
+    fallback: Group<Fallback>,
+}
+
+#[derive(Model)]
+struct Place {
+    name: String,
+    #[attribute(write_only)]
+    token_wo: Option<Secret>,
+    #[attribute(computed, keeps_state)]
+    slot_id: Option<String>,
+}
+
+#[derive(Model)]
+struct Replica {
+    #[flatten]
+    place: Place,
+    #[block]
+    mirror: Option<Vec<Mirror>>,
+}
+
+#[derive(Model)]
+struct Mirror {
+    name: Option<String>,
+    #[attribute(write_only)]
+    token_wo: Option<Secret>,
+}
+
+#[derive(Model)]
+struct Fallback {
+    note: Option<String>,
+    #[attribute(write_only)]
+    token_wo: Option<Secret>,
+}
+
 impl Vault {
-    pub(super) fn new() -> Vault {
-        Vault { schema: schema().to_provider() }
+    /// Returns the object with the computed attributes of its record, and new ids for logins and places without one.
+    fn of(mut self, record: &Record) -> Vault {
+        let Logins { login, logins, logins_by_role } = &mut self.logins;
+        let logins = login
+            .iter_mut()
+            .chain(logins.iter_mut().flatten())
+            .chain(logins_by_role.iter_mut().flat_map(BTreeMap::values_mut));
+        logins.for_each(|it| _ = it.login_id.get_or_insert_with(unique));
+        let Places { primary, replica, region, .. } = &mut self.places;
+        let replicas = replica.iter_mut().map(|it| &mut it.place);
+        let places = primary.iter_mut().chain(replicas).chain(region.values_mut());
+        places.for_each(|it| _ = it.slot_id.get_or_insert_with(unique));
+        Vault { id: Some(record.id.clone()), revision: Some(record.version), ..self }
+    }
+}
+
+impl VaultType {
+    pub(super) fn new() -> VaultType {
+        VaultType { schema: Vault::schema().to_provider() }
     }
 
     /// Returns all write-only values of a configuration by their paths.
     fn received(&self, config: &Object) -> BTreeMap<String, Secret> {
         let paths = write_only_paths(config.value(), self.schema.block());
-        let value = |path: values::Path| {
+        let value = |path: Path| {
             let value =
                 path.apply(config.value()).filter(|it| !it.is_null() && it.is_wholly_known())?;
-            let text = match value.as_str() {
-                Some(text) => text.into(),
-                None => json::encode(&value, &value.ty()).ok()?,
+            let secret = match value.as_str() {
+                Some(text) => Secret::new(text),
+                None => Secret::new(json::encode(&value, &value.ty()).ok()?),
             };
-            Some((path.to_string().trim_start_matches('.').to_owned(), Secret::new(text)))
+            Some((mayfly_sdk::shown(&path), secret))
         };
         paths.into_iter().filter_map(value).collect()
     }
 }
 
-fn schema() -> Schema {
-    let place = || {
-        Block::new()
-            .attribute("name", string().required())
-            .attribute("token_wo", string().optional().write_only())
-            .attribute("slot_id", string().computed().keeps_state())
-    };
-    let mirror = Block::new()
-        .attribute("name", string().optional())
-        .attribute("token_wo", string().optional().write_only());
-    // The object of a group exists even without a block, so nothing in it can be required or computed.
-    let group = Block::new()
-        .attribute("note", string().optional())
-        .attribute("token_wo", string().optional().write_only());
-    let login = |nesting| {
-        let attributes: [(&str, Attribute); 3] = [
-            ("user", string().required()),
-            ("password_wo", string().optional().write_only()),
-            ("login_id", string().computed().keeps_state()),
-        ];
-        nested(nesting, attributes).optional()
-    };
-    Schema::new(
-        Block::new()
-            .description("Write-only attributes at every kind of place.")
-            .attribute("id", string().computed().keeps_state())
-            .attribute("name", string().required().requires_replace())
-            .attribute("secret_wo", string().optional().write_only())
-            .attribute("codes_wo", typed(Type::set(Type::String)).optional().write_only())
-            .attribute("any_wo", typed(Type::Dynamic).optional().write_only())
-            .attribute("secrets_version", number().optional())
-            .attribute("key_wo", string().optional().write_only())
-            .attribute(
-                "key_version",
-                number().optional().description("Raise it to make a vault with another key."),
-            )
-            .attribute("revision", number().computed())
-            .attribute("login", login(ObjectNesting::Single))
-            .attribute("logins", login(ObjectNesting::List))
-            .attribute("logins_by_role", login(ObjectNesting::Map))
-            .attribute("fault", Fault::attribute().optional())
-            .block("primary", Nesting::Single, place())
-            .block("replica", Nesting::List, place().block("mirror", Nesting::List, mirror))
-            .block("region", Nesting::Map, place())
-            .block("fallback", Nesting::Group, group),
-    )
-}
+impl Resource<Client> for VaultType {
+    type Model = Vault;
 
-impl Resource<Client> for Vault {
     fn type_name(&self) -> &'static str {
         TYPE
     }
 
-    fn schema(&self) -> Schema {
-        schema()
+    async fn plan(&self, _: &Client, change: &mut PlanChange) -> Result<(), Diagnostic> {
+        if !change.is_creation() && change.changes(Secrets::KEY_VERSION) {
+            // The path names the attribute that requires replacement, although its value is null before and after.
+            change.require_replace(Secrets::KEY_WO);
+        }
+        Ok(())
     }
 
-    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let raised = change.planned.attr("key_version") != change.prior.attr("key_version");
-            if raised && !change.prior.is_null() {
-                // The path names the attribute that requires replacement, although its value is null before and
-                // after.
-                change.requires_replace.push(change.planned.path_of("key_wo"));
+    async fn create(
+        &self,
+        client: &Client,
+        planned: Vault,
+        call: &mut Call,
+    ) -> Result<Vault, Diagnostic> {
+        let id = format!("vault-{}", unique());
+        let mut record = Record::new(KIND, planned.name.as_str(), id);
+        let received = self.received(&call.config);
+        keep(&mut record, &received);
+        client.store.create(&record).map_err(store_error)?;
+        client.record("created", TYPE, &record, by_place(&received))?;
+        Ok(planned.of(&record))
+    }
+
+    async fn read(
+        &self,
+        client: &Client,
+        state: Vault,
+        _: &mut Call,
+    ) -> Result<Option<Vault>, Diagnostic> {
+        let found = same(client, &state)?;
+        Ok(found.map(|record| Vault { revision: Some(record.version), ..state }))
+    }
+
+    async fn update(
+        &self,
+        client: &Client,
+        prior: Vault,
+        planned: Vault,
+        call: &mut Call,
+    ) -> Result<Vault, Diagnostic> {
+        let raised = planned.secrets.secrets_version != prior.secrets.secrets_version;
+        let received = if raised { self.received(&call.config) } else { BTreeMap::new() };
+        let updated = client.store.update(KIND, &planned.name, |record| {
+            record.version += 1;
+            if raised {
+                keep(record, &received);
             }
-            Ok(())
-        })
+        });
+        let record = updated.map_err(store_error)?;
+        client.record("updated", TYPE, &record, by_place(&received))?;
+        Ok(planned.of(&record))
     }
 
-    fn create<'a>(
-        &'a self,
-        client: &'a Client,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = change.planned.string("name").unwrap_or_default();
-            let mut record = Record::new(KIND, &*name, format!("vault-{}", unique()));
-            let received = self.received(&change.config);
-            keep(&mut record, &received);
-            client.store.create(&record).map_err(store_error)?;
-            client.record("created", TYPE, &record, by_place(&received))?;
-            change.state = shown(&change.planned, &record);
-            Ok(())
-        })
-    }
-
-    fn read<'a>(
-        &'a self,
-        client: &'a Client,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            match same(client, &existing.state)? {
-                Some(record) => existing.state.set("revision", Value::int(record.version)),
-                None => existing.gone(),
-            }
-            Ok(())
-        })
-    }
-
-    fn update<'a>(
-        &'a self,
-        client: &'a Client,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let name = change.planned.string("name").unwrap_or_default();
-            let raised =
-                change.planned.attr("secrets_version") != change.prior.attr("secrets_version");
-            let received = if raised { self.received(&change.config) } else { BTreeMap::new() };
-            let updated = client.store.update(KIND, &name, |record| {
-                record.version += 1;
-                if raised {
-                    keep(record, &received);
-                }
-            });
-            let record = updated.map_err(store_error)?;
-            client.record("updated", TYPE, &record, by_place(&received))?;
-            change.state = shown(&change.planned, &record);
-            Ok(())
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        client: &'a Client,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            if let Some(record) = same(client, &existing.state)? {
-                client.store.remove(KIND, &record.name).map_err(store_error)?;
-                client.record("deleted", TYPE, &record, [])?;
-            }
-            Ok(())
-        })
+    async fn delete(&self, client: &Client, state: Vault, _: &mut Call) -> Result<(), Diagnostic> {
+        match same(client, &state)? {
+            Some(record) => client.delete(TYPE, &record),
+            None => Ok(()),
+        }
     }
 }
 
@@ -189,20 +230,7 @@ fn keep(record: &mut Record, received: &BTreeMap<String, Secret>) {
     received.iter().for_each(|(place, secret)| record.set_secret(place, secret.clone()));
 }
 
-fn same(client: &Client, state: &Object) -> Result<Option<Record>, Diagnostic> {
-    let id = state.string("id").unwrap_or_default();
-    let found = client.find(KIND, &state.string("name").unwrap_or_default())?;
-    Ok(found.filter(|record| *record.id == *id))
-}
-
-/// Returns `planned` with its unknown values filled in: new ids for places and logins.
-fn shown(planned: &Object, record: &Record) -> Object {
-    let mut shown = planned.clone();
-    shown.set("id", record.id.as_str());
-    shown.set("revision", Value::int(record.version));
-    let filled = shown.value().transform(&mut |_, value| match value.is_known() {
-        true => value.clone(),
-        false => Value::string(unique()),
-    });
-    Object::new(filled)
+fn same(client: &Client, state: &Vault) -> Result<Option<Record>, Diagnostic> {
+    let found = client.find(KIND, &state.name)?;
+    Ok(found.filter(|record| state.id.as_deref() == Some(record.id.as_str())))
 }

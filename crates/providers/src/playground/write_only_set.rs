@@ -1,54 +1,69 @@
 //! `playground_write_only_in_set`: a type that a core must refuse when it is used.
 
-use std::future::ready;
-
-use provider::BoxFuture;
+use mayfly_sdk::{Call, Diagnostic, Model, Resource, Secret, Set};
 
 use super::client::Client;
-use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
-use mayfly_sdk::{
-    Diagnostic,
-    schema::{Block, Nesting, Schema, string},
-};
 
-pub(super) struct WriteOnlyInSet;
+pub(super) struct WriteOnlyInSetType;
 
-impl Resource<Client> for WriteOnlyInSet {
+/// A write-only attribute in a set, which no core can check.
+#[derive(Model)]
+pub(super) struct WriteOnlyInSet {
+    #[attribute(computed, keeps_state)]
+    id: Option<String>,
+    #[block]
+    member: Set<Member>,
+}
+
+#[derive(Model)]
+struct Member {
+    name: String,
+    #[attribute(write_only)]
+    token_wo: Option<Secret>,
+}
+
+impl Resource<Client> for WriteOnlyInSetType {
+    type Model = WriteOnlyInSet;
+
     fn type_name(&self) -> &'static str {
         "playground_write_only_in_set"
     }
 
-    fn schema(&self) -> Schema {
-        let member = Block::new()
-            .attribute("name", string().required())
-            .attribute("token_wo", string().optional().write_only());
-        Schema::new(
-            Block::new()
-                .description("A write-only attribute in a set, which no core can check.")
-                .attribute("id", string().computed().keeps_state())
-                .block("member", Nesting::Set, member),
-        )
+    async fn create(
+        &self,
+        _: &Client,
+        _: WriteOnlyInSet,
+        _: &mut Call,
+    ) -> Result<WriteOnlyInSet, Diagnostic> {
+        Err(refused())
     }
 
-    fn create<'a>(&'a self, _: &'a Client, _: &'a mut Change) -> BoxFuture<'a, StepResult> {
-        refuse()
+    async fn read(
+        &self,
+        _: &Client,
+        state: WriteOnlyInSet,
+        _: &mut Call,
+    ) -> Result<Option<WriteOnlyInSet>, Diagnostic> {
+        Ok(Some(state))
     }
 
-    fn read<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(ready(Ok(())))
+    async fn update(
+        &self,
+        _: &Client,
+        _: WriteOnlyInSet,
+        _: WriteOnlyInSet,
+        _: &mut Call,
+    ) -> Result<WriteOnlyInSet, Diagnostic> {
+        Err(refused())
     }
 
-    fn update<'a>(&'a self, _: &'a Client, _: &'a mut Change) -> BoxFuture<'a, StepResult> {
-        refuse()
-    }
-
-    fn delete<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(ready(Ok(())))
+    async fn delete(&self, _: &Client, _: WriteOnlyInSet, _: &mut Call) -> Result<(), Diagnostic> {
+        Ok(())
     }
 }
 
-fn refuse<'a>() -> BoxFuture<'a, StepResult> {
+fn refused() -> Diagnostic {
     let detail = "A core should have refused this type: it cannot check that the write-only values \
                   stay out of state.";
-    Box::pin(ready(Err(Diagnostic::error("Type cannot be used", detail))))
+    Diagnostic::error("Type cannot be used", detail)
 }
