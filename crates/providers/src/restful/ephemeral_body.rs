@@ -51,13 +51,13 @@ fn without_body() -> Diagnostic {
 }
 
 impl Bodies {
-    /// Reads the bodies: `body` of the plan, `ephemeral_body` of the configuration.
+    /// Reads the bodies.
     ///
     /// # Errors
     /// Returns an error if they overlap.
-    pub(super) fn of(planned: &Object, config: &Object) -> Result<Bodies, Diagnostic> {
-        let body = tree_of(planned, "body")?;
-        let Some(json) = json_of(config, EPHEMERAL_BODY)? else {
+    pub(super) fn of(body: &Value, ephemeral: &Value) -> Result<Bodies, Diagnostic> {
+        let body = tree_of("body", body)?;
+        let Some(json) = json_of(EPHEMERAL_BODY, ephemeral)? else {
             return Ok(Bodies { body, ephemeral: None });
         };
         let tree = Tree::parse(json.as_bytes());
@@ -128,7 +128,7 @@ pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
     if config.is_unknown("body") || config.is_unknown(EPHEMERAL_BODY) {
         return;
     }
-    if let Err(error) = Bodies::of(config, config) {
+    if let Err(error) = Bodies::of(&config.attr("body"), &config.attr(EPHEMERAL_BODY)) {
         diagnostics.push(error);
     }
 }

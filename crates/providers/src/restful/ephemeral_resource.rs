@@ -7,204 +7,149 @@
 use std::time::SystemTime;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use provider::BoxFuture;
 use serde::{Deserialize, Serialize};
-use values::{Path, Value};
+use values::Value;
 
 use super::{
     document::tree::Tree,
-    expiry::{Expiry, is_duration, is_kind},
-    expression::locator::Locator,
-    operation::method_named,
-    output,
+    expiry::Expiry,
+    expression::expand::validate_path,
+    output::Output,
     request::{
         build::DefaultContentType,
         client::Answer,
         settings::{Headers, Query},
     },
-    schema::{dynamic, flag, headers, method, path_expression, query, with_output},
-    session::{
-        Client, Outgoing, Parameters, Session, expanded_path, expanded_text, json_of, text,
-        unusable,
-    },
+    schema::{Arguments, Verb},
+    session::{Client, Expression, Outgoing, Parameters, Session, json_of, unusable},
 };
-use mayfly_sdk::erased::{EphemeralResource, Opening, StepResult};
+use http_client::Method;
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, EphemeralCall as Later, Object, PrivateState,
-    schema::{Block, Schema, string},
-    validate::{OneOf, Validator, conflicting, requires},
+    Diagnostic, Diagnostics, EphemeralCall, EphemeralResource, Model, Object, PrivateState,
+    validate::requires,
 };
 
 /// The ephemeral resource.
-pub(super) struct EphemeralCall;
+pub(super) struct Opening;
 
 /// The private entries, which are the prefixes of the attributes too.
 const RENEW: &str = "renew";
 const CLOSE: &str = "close";
 
-impl EphemeralResource<Client> for EphemeralCall {
+/// A call of an HTTP API whose answer is never stored.
+#[derive(Model)]
+#[model(validate = validate_calls)]
+pub(super) struct Opened {
+    /// The method of the opening.
+    #[attribute(one_of("GET", "PUT", "POST", "PATCH"))]
+    method: Verb,
+    /// The path of the opening.
+    path: String,
+    /// The body of the opening.
+    body: Value,
+    #[flatten]
+    arguments: Arguments,
+    #[flatten(prefix = "open_")]
+    open: Arguments,
+    /// The method of this call.
+    #[attribute(one_of("GET", "PUT", "POST", "PATCH"))]
+    renew_method: Option<Verb>,
+    #[flatten(prefix = "renew_")]
+    renew: LaterCall,
+    /// The method of this call.
+    #[attribute(one_of("PUT", "POST", "PATCH", "DELETE"))]
+    close_method: Option<Verb>,
+    #[flatten(prefix = "close_")]
+    close: LaterCall,
+    #[flatten]
+    expiry: Expiry,
+    #[flatten]
+    output: Output,
+}
+
+/// The arguments of a call that renews or releases what was opened.
+#[derive(Model)]
+#[model(conflicting(body, body_raw))]
+pub(super) struct LaterCall {
+    /// The path of this call.
+    #[attribute(check = validate_path)]
+    path: Option<String>,
+    /// The body of this call.
+    body: Value,
+    /// The body as a text; it can use $(body.x) of the answer to the opening.
+    body_raw: Option<String>,
+    #[flatten]
+    arguments: Arguments,
+}
+
+/// Checks the arguments that need others.
+fn validate_calls(config: &Object, diagnostics: &mut Diagnostics) {
+    for prefix in [RENEW, CLOSE] {
+        let call = config.with_prefix(&format!("{prefix}_"));
+        requires(&call, "method", "path", diagnostics);
+        for dependent in ["path", "body", "body_raw", "query", "header"] {
+            requires(&call, dependent, "method", diagnostics);
+        }
+    }
+    for (first, second) in [
+        ("expiry_type", "renew_method"),
+        ("expiry_type", "expiry_locator"),
+        ("expiry_locator", "renew_method"),
+        ("expiry_locator", "expiry_type"),
+        ("expiry_unit", "renew_method"),
+        ("expiry_unit", "expiry_type"),
+        ("expiry_ahead", "renew_method"),
+    ] {
+        requires(config, first, second, diagnostics);
+    }
+}
+
+impl EphemeralResource<Client> for Opening {
+    type Model = Opened;
+
     fn type_name(&self) -> &'static str {
         "restful_resource"
     }
 
-    fn schema(&self) -> Schema {
-        let block = Block::new()
-            .description("A call of an HTTP API whose answer is never stored.")
-            .attribute(
-                "method",
-                string()
-                    .required()
-                    .validator(OneOf(&["GET", "PUT", "POST", "PATCH"]))
-                    .description("The method of the opening."),
-            )
-            .attribute("path", string().required().description("The path of the opening."))
-            .attribute("body", dynamic().description("The body of the opening."))
-            .attribute("query", query())
-            .attribute("open_query", query())
-            .attribute("header", headers())
-            .attribute("open_header", headers());
-        let block = with_call(block, RENEW, &["GET", "PUT", "POST", "PATCH"]);
-        let block = with_call(block, CLOSE, &["PUT", "POST", "PATCH", "DELETE"]);
-        Schema::new(with_output(with_expiry(block), flag()))
-    }
-
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        for prefix in [RENEW, CLOSE] {
-            let name = |it: &str| format!("{prefix}_{it}");
-            let method = name("method");
-            requires(config, &method, &name("path"), diagnostics);
-            for dependent in ["path", "body", "body_raw", "query", "header"] {
-                requires(config, &name(dependent), &method, diagnostics);
-            }
-            conflicting(config, &name("body"), &name("body_raw"), diagnostics);
+    async fn open(
+        &self,
+        client: &Client,
+        config: Opened,
+        call: &mut EphemeralCall,
+    ) -> Result<Opened, Diagnostic> {
+        let mut session = client.session(&call.stop).await?;
+        let body = json_of("body", &config.body)?;
+        if let Ok(body) = Tree::parse(body.as_deref().unwrap_or_default().as_bytes()) {
+            session.hidden.add_body(&body);
         }
-        for (first, second) in [
-            ("expiry_type", "renew_method"),
-            ("expiry_type", "expiry_locator"),
-            ("expiry_locator", "renew_method"),
-            ("expiry_locator", "expiry_type"),
-            ("expiry_unit", "renew_method"),
-            ("expiry_unit", "expiry_type"),
-            ("expiry_ahead", "renew_method"),
-        ] {
-            requires(config, first, second, diagnostics);
-        }
+        open(&session, config, body, call).await
     }
 
-    fn open<'a>(
-        &'a self,
-        client: &'a Client,
-        opening: &'a mut Opening,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let mut session = client.session(&opening.stop).await?;
-            let body = json_of(&opening.result, "body")?.unwrap_or_default();
-            if let Ok(body) = Tree::parse(body.as_bytes()) {
-                session.hidden.add_body(&body);
-            }
-            open(&session, opening).await
-        })
+    async fn renew(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
+        let Some(renew) = Call::remembered(&call.private, RENEW)? else { return Ok(()) };
+        let answer = renew.make(&client.session(&call.stop).await?, "Renew").await?;
+        call.renew_at = renew.expiry.renew_at(&answer, SystemTime::now())?;
+        Ok(())
     }
 
-    fn renew<'a>(
-        &'a self,
-        client: &'a Client,
-        renewal: &'a mut Later,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let Some(call) = Call::remembered(&renewal.private, RENEW)? else { return Ok(()) };
-            let session = client.session(&renewal.stop).await?;
-            let answer = call.make(&session, "Renew").await?;
-            renewal.renew_at = call.expiry.renew_at(&answer, SystemTime::now())?;
-            Ok(())
-        })
-    }
-
-    fn close<'a>(
-        &'a self,
-        client: &'a Client,
-        closing: &'a mut Later,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let Some(call) = Call::remembered(&closing.private, CLOSE)? else { return Ok(()) };
-            let session = client.session(&closing.stop).await?;
-            call.make(&session, "Close").await.map(drop)
-        })
+    async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
+        let Some(close) = Call::remembered(&call.private, CLOSE)? else { return Ok(()) };
+        close.make(&client.session(&call.stop).await?, "Close").await.map(drop)
     }
 }
 
-fn with_call(block: Block, prefix: &str, methods: &'static [&'static str]) -> Block {
-    let name = |it: &str| format!("{prefix}_{it}");
-    let raw = "The body as a text; it can use $(body.x) of the answer to the opening.";
-    block
-        .attribute(&name("method"), method(methods).description("The method of this call."))
-        .attribute(&name("path"), path_expression().description("The path of this call."))
-        .attribute(&name("body"), dynamic().description("The body of this call."))
-        .attribute(&name("body_raw"), string().optional().description(raw))
-        .attribute(&name("query"), query())
-        .attribute(&name("header"), headers())
-}
-
-fn with_expiry(block: Block) -> Block {
-    let kind = "duration, time (RFC 3339), or time.LAYOUT with a layout such as 2006-01-02 15:04.";
-    let locator = "The place of the expiry in the answer: header.NAME, body.PATH or exact.TEXT.";
-    let ahead = "The time before the expiry at which the renewal begins, such as 0.5s.";
-    block
-        .attribute("expiry_type", string().optional().validator(IsExpiryType).description(kind))
-        .attribute(
-            "expiry_locator",
-            string().optional().validator(IsExpiryLocator).description(locator),
-        )
-        .attribute(
-            "expiry_unit",
-            string().optional().description("The unit behind the number of a duration: s, m, h."),
-        )
-        .attribute("expiry_ahead", string().optional().validator(IsDuration).description(ahead))
-}
-
-struct IsExpiryType;
-
-impl Validator for IsExpiryType {
-    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        if value.as_str().is_some_and(|it| !is_kind(it)) {
-            let detail =
-                "It must be duration, time, or time. with a layout of Go, such as time.2006-01-02.";
-            diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
-        }
-    }
-}
-
-struct IsExpiryLocator;
-
-impl Validator for IsExpiryLocator {
-    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        if let Some(Err(error)) = value.as_str().map(Locator::parse_expiry) {
-            diagnostics.error_at(path.clone(), "Invalid Locator", error.to_string());
-        }
-    }
-}
-
-struct IsDuration;
-
-impl Validator for IsDuration {
-    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        if value.as_str().is_some_and(|it| !is_duration(it)) {
-            let detail = "It must be a duration such as 0.5s or 1m30s.";
-            diagnostics.error_at(path.clone(), "Invalid Attribute Value", detail);
-        }
-    }
-}
-
-async fn open(session: &Session<'_>, opening: &mut Opening) -> StepResult {
-    let config = opening.result.clone();
-    let parameters = session.parameters(&config, "open", None);
-    let path = text(&config, "path");
+async fn open(
+    session: &Session<'_>,
+    mut config: Opened,
+    body: Option<String>,
+    call: &mut EphemeralCall,
+) -> Result<Opened, Diagnostic> {
     let outgoing = Outgoing {
         name: "Open",
-        method: method_named(&text(&config, "method")),
-        path: &path,
-        parameters: &parameters,
-        body: json_of(&config, "body")?,
+        method: config.method.0.clone(),
+        path: &config.path,
+        parameters: &session.parameters(&config.arguments, &config.open, None),
+        body,
         content_type: DefaultContentType::Always,
         is_operation: true,
     };
@@ -212,31 +157,32 @@ async fn open(session: &Session<'_>, opening: &mut Opening) -> StepResult {
     let answer = session.accepted("Open", answer)?;
     // The close comes first: if anything else fails, it releases what was opened.
     let close = Call::configured(session, &config, CLOSE, &answer)?;
-    let opened = finish(session, &config, &answer, opening);
+    let opened = finish(session, &mut config, &answer, call);
     match (opened, &close) {
-        (Ok(()), Some(close)) => close.remember(&mut opening.private, CLOSE),
-        (Ok(()), None) => Ok(()),
-        (Err(error), None) => Err(error),
+        (Ok(()), Some(close)) => close.remember(&mut call.private, CLOSE)?,
+        (Ok(()), None) => {}
+        (Err(error), None) => return Err(error),
         (Err(error), Some(close)) => {
             if let Err(unreleased) = close.make(session, "Close").await {
-                opening.diagnostics.push(unreleased);
+                call.diagnostics.push(unreleased);
             }
-            Err(error)
+            return Err(error);
         }
     }
+    Ok(config)
 }
 
 fn finish(
     session: &Session<'_>,
-    config: &Object,
+    config: &mut Opened,
     answer: &Answer,
-    opening: &mut Opening,
-) -> StepResult {
+    call: &mut EphemeralCall,
+) -> Result<(), Diagnostic> {
     if let Some(renew) = Call::configured(session, config, RENEW, answer)? {
-        opening.renew_at = renew.expiry.renew_at(answer, SystemTime::now())?;
-        renew.remember(&mut opening.private, RENEW)?;
+        call.renew_at = renew.expiry.renew_at(answer, SystemTime::now())?;
+        renew.remember(&mut call.private, RENEW)?;
     }
-    output::store(&mut opening.result, &answer.body, None)
+    config.output.store(&answer.body, None)
 }
 
 /// A later call, as the private data has it. It has no `Debug`: it has secrets.
@@ -260,28 +206,32 @@ impl Call {
     /// Builds the call from the configuration and the answer to the opening. `None` if it is not configured.
     fn configured(
         session: &Session<'_>,
-        config: &Object,
+        config: &Opened,
         prefix: &str,
         answer: &Answer,
     ) -> Result<Option<Call>, Diagnostic> {
-        let name = |it: &str| format!("{prefix}_{it}");
-        let Some(method) = config.string(name("method")) else { return Ok(None) };
-        let path = expanded_path(config, &name("path"), &answer.body)?;
-        let body = match expanded_text(config, &name("body_raw"), &answer.body)? {
-            Some(raw) if serde_json::from_str::<serde::de::IgnoredAny>(&raw).is_err() => {
-                return Err(unusable(&name("body_raw"), "the text is not JSON"));
-            }
-            Some(raw) => Some(raw),
-            None => json_of(config, &name("body"))?,
+        let (method, call) = match prefix {
+            RENEW => (&config.renew_method, &config.renew),
+            _ => (&config.close_method, &config.close),
         };
-        let parameters = session.parameters(config, prefix, Some(&answer.body));
+        let Some(method) = method else { return Ok(None) };
+        let [path, body, raw] = ["path", "body", "body_raw"].map(|it| format!("{prefix}_{it}"));
+        let path = Expression::new(&path, call.path.as_ref()).path(&config.path, &answer.body)?;
+        let body = match Expression::new(&raw, call.body_raw.as_ref()).body(&answer.body)? {
+            Some(text) if serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() => {
+                return Err(unusable(&raw, "the text is not JSON"));
+            }
+            Some(text) => Some(text),
+            None => json_of(&body, &call.body)?,
+        };
+        let parameters = session.parameters(&config.arguments, &call.arguments, Some(&answer.body));
         Ok(Some(Call {
-            method: method.to_string(),
+            method: method.0.to_string(),
             path: path.unwrap_or_default(),
             body: STANDARD.encode(body.unwrap_or_default()),
             query: parameters.query,
             header: parameters.headers,
-            expiry: Expiry::of(config),
+            expiry: config.expiry.clone(),
         }))
     }
 
@@ -294,7 +244,7 @@ impl Call {
         private.entry(entry).map(Call::deserialize).transpose().map_err(damaged)
     }
 
-    fn remember(&self, private: &mut PrivateState, entry: &str) -> StepResult {
+    fn remember(&self, private: &mut PrivateState, entry: &str) -> Result<(), Diagnostic> {
         let json = serde_json::to_value(self);
         private.set(entry, json.map_err(|it| unusable(entry, &it.to_string()))?);
         Ok(())
@@ -307,7 +257,7 @@ impl Call {
         let body = STANDARD.decode(&self.body).ok().and_then(|it| String::from_utf8(it).ok());
         let outgoing = Outgoing {
             name,
-            method: method_named(&self.method),
+            method: Method::from_bytes(self.method.as_bytes()).unwrap_or(Method::POST),
             path: &self.path,
             parameters: &Parameters { query: self.query.clone(), headers: self.header.clone() },
             body: body.filter(|it| !it.is_empty()),

@@ -6,39 +6,34 @@ use jiff::{Timestamp, civil::DateTime, fmt::strtime::BrokenDownTime, tz::TimeZon
 use serde::{Deserialize, Serialize};
 
 use super::{
-    expression::locator::Locator,
+    expression::locator::{Locator, LocatorError},
     request::client::Answer,
-    session::{located, text, unusable},
+    session::{located, unusable},
 };
-use mayfly_sdk::{Diagnostic, Object};
+use mayfly_sdk::{Diagnostic, Model};
 
 /// The way in which the answers of an API tell when they expire.
-#[derive(Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize, Model)]
 #[serde(default)]
 pub(super) struct Expiry {
-    /// `duration`, `time` or `time.LAYOUT`.
-    #[serde(rename = "expiry_type", skip_serializing_if = "String::is_empty")]
-    kind: String,
-    #[serde(rename = "expiry_locator", skip_serializing_if = "String::is_empty")]
-    locator: String,
-    #[serde(rename = "expiry_unit", skip_serializing_if = "String::is_empty")]
-    unit: String,
-    #[serde(rename = "expiry_ahead", skip_serializing_if = "String::is_empty")]
-    ahead: String,
+    /// duration, time (RFC 3339), or time.LAYOUT with a layout such as 2006-01-02 15:04.
+    #[attribute(check = check_kind)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) expiry_type: Option<String>,
+    /// The place of the expiry in the answer: header.NAME, body.PATH or exact.TEXT.
+    #[attribute(check = check_locator)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_locator: Option<String>,
+    /// The unit behind the number of a duration: s, m, h.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_unit: Option<String>,
+    /// The time before the expiry at which the renewal begins, such as 0.5s.
+    #[attribute(check = check_duration)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expiry_ahead: Option<String>,
 }
 
 impl Expiry {
-    /// Reads the attributes of a configuration.
-    pub(super) fn of(config: &Object) -> Expiry {
-        let read = |name| text(config, name);
-        Expiry {
-            kind: read("expiry_type"),
-            locator: read("expiry_locator"),
-            unit: read("expiry_unit"),
-            ahead: read("expiry_ahead"),
-        }
-    }
-
     /// The latest time for the next renewal. `None` if no expiry is configured.
     ///
     /// # Errors
@@ -48,18 +43,17 @@ impl Expiry {
         answer: &Answer,
         now: SystemTime,
     ) -> Result<Option<SystemTime>, Diagnostic> {
-        if self.kind.is_empty() {
-            return Ok(None);
-        }
-        let locator = Locator::parse_expiry(&self.locator)
+        let Some(kind) = &self.expiry_type else { return Ok(None) };
+        let unit = self.expiry_unit.as_deref().unwrap_or_default();
+        let locator = Locator::parse_expiry(self.expiry_locator.as_deref().unwrap_or_default())
             .map_err(|it| unusable("expiry_locator", &it.to_string()))?;
         let missing = || unusable("expiry_locator", "the answer has no expiry there");
         let text = located(&locator, answer).ok_or_else(missing)?;
         // The text is a part of the answer, so no error quotes it.
-        let end = match self.kind.as_str() {
+        let end = match kind.as_str() {
             "duration" => {
-                let length = values::functions::duration(&format!("{}{}", text.trim(), self.unit));
-                let unread = || match self.unit.is_empty() {
+                let length = values::functions::duration(&format!("{}{}", text.trim(), unit));
+                let unread = || match unit.is_empty() {
                     true => unusable(
                         "expiry_locator",
                         "the expiry is no duration; if it is a number, set `expiry_unit`, for example to \"s\"",
@@ -74,20 +68,29 @@ impl Expiry {
                 parse_time(text.trim(), layout).ok_or_else(unread)?
             }
         };
-        let ahead = values::functions::duration(&self.ahead).unwrap_or_default();
+        let ahead = self.expiry_ahead.as_deref().and_then(values::functions::duration);
+        let ahead = ahead.unwrap_or_default();
         Ok(Some(end.checked_sub(ahead).unwrap_or(now).max(SystemTime::UNIX_EPOCH)))
     }
 }
 
-/// Checks the value of `expiry_type`.
-pub(super) fn is_kind(text: &str) -> bool {
-    matches!(text, "duration" | "time")
-        || text.strip_prefix("time.").is_some_and(|it| strftime(it).is_some())
+fn check_kind(text: &str) -> Result<(), &'static str> {
+    let is_layout = || text.strip_prefix("time.").is_some_and(|it| strftime(it).is_some());
+    match matches!(text, "duration" | "time") || is_layout() {
+        true => Ok(()),
+        false => {
+            Err("it must be duration, time, or time. with a layout of Go, such as time.2006-01-02")
+        }
+    }
 }
 
-/// Checks the value of `expiry_ahead`: a duration such as `0.5s`.
-pub(super) fn is_duration(text: &str) -> bool {
-    values::functions::duration(text).is_some()
+fn check_locator(text: &str) -> Result<(), LocatorError> {
+    Locator::parse_expiry(text).map(drop)
+}
+
+fn check_duration(text: &str) -> Result<(), &'static str> {
+    let duration = values::functions::duration(text);
+    duration.map(drop).ok_or("it must be a duration such as 0.5s or 1m30s")
 }
 
 /// Parses a time: of RFC 3339, or of a layout in Go's notation. A time without a zone is in UTC. A time that the clock
@@ -211,11 +214,12 @@ mod tests {
     #[test]
     fn kinds_of_expiries_are_validated() {
         for kind in ["duration", "time", "time.2006-01-02", "time.15:04"] {
-            assert!(is_kind(kind), "{kind}");
+            assert_eq!(check_kind(kind), Ok(()), "{kind}");
         }
         for kind in ["", "date", "time.", "time.x", "Time"] {
-            assert!(!is_kind(kind), "{kind}");
+            assert!(check_kind(kind).is_err(), "{kind}");
         }
-        assert!(is_duration("0.5s") && is_duration("1h30m") && !is_duration("5"));
+        assert_eq!((check_duration("0.5s"), check_duration("1h30m")), (Ok(()), Ok(())));
+        assert!(check_duration("5").is_err());
     }
 }

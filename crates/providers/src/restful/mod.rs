@@ -76,9 +76,66 @@ impl Definition for Restful {
 
     fn types(&self, types: &mut Types<Client>) {
         types
-            .erased_resource(Box::new(resource::ManagedResource))
-            .erased_resource(Box::new(operation::Operation))
-            .erased_data_source(Box::new(data_source::ResourceData))
-            .erased_ephemeral(Box::new(ephemeral_resource::EphemeralCall));
+            .resource(resource::ManagedResource)
+            .resource(operation::Operation)
+            .data_source(data_source::ResourceData)
+            .ephemeral_resource(ephemeral_resource::Opening);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use provider::{
+        ConfigureRequest, PlanResourceChangeRequest, Private, Provider as _, ReadResourceRequest,
+        objchange::proposed_new,
+    };
+    use values::{Type, Value};
+
+    use super::*;
+
+    /// A server whose `base_url` is known only after an apply.
+    async fn with_unknown_url() -> Server<Restful> {
+        let server = provider();
+        let schemas = server.schemas().await.expect("the schemas are valid");
+        let mut config = Object::new(schemas.provider.block().empty_value());
+        config.set("base_url", Value::unknown(Type::String));
+        let config = config.value().clone();
+        assert_eq!(server.validate_provider_config(config.clone()).await, []);
+        let request = ConfigureRequest { core_version: "1.13.0".into(), config };
+        assert_eq!(server.configure(request).await, []);
+        server
+    }
+
+    #[tokio::test]
+    async fn unknown_configuration_plans_a_creation_but_sends_nothing() {
+        let server = with_unknown_url().await;
+        let schemas = server.schemas().await.expect("the schemas are valid");
+        let schema = schemas.managed("restful_resource").expect("the type is there");
+        let mut config = Object::new(schema.block().empty_value());
+        config.set("path", "posts");
+        config.set("body", Value::object_from([("a", Value::int(1))]));
+        let (config, prior) = (config.value().clone(), Value::null(schema.implied_type().clone()));
+        let request = PlanResourceChangeRequest {
+            type_name: "restful_resource".into(),
+            proposed_new_state: proposed_new(schema.block(), &prior, &config),
+            prior_state: prior,
+            config: config.clone(),
+            prior_private: Private::default(),
+            provider_meta: None,
+            prior_identity: None,
+        };
+        let plan = server.plan_resource_change(request).await;
+        assert_eq!(plan.diagnostics, []);
+        assert!(Object::new(plan.planned_state.expect("a plan")).is_unknown("output"));
+        let request = ReadResourceRequest {
+            type_name: "restful_resource".into(),
+            current_state: config,
+            private: Private::default(),
+            provider_meta: None,
+            identity: None,
+        };
+        let said = server.read_resource(request).await.diagnostics;
+        let said: Vec<_> = said.iter().map(|it| it.summary.as_str()).collect();
+        assert_eq!(said, ["Unknown Provider Configuration"]);
     }
 }

@@ -1,179 +1,184 @@
 //! `restful_operation`: a call of the API that is made again whenever its configuration changes.
 
-use http_client::Method;
-use provider::BoxFuture;
 use values::{Type, Value};
 
 use super::{
     document::{applied::Applied, tree::Tree},
     ephemeral_body::{self, Bodies, applied, remember},
-    output,
+    expression::expand::validate_path,
+    output::{self, Output},
     request::{build::DefaultContentType, client::Answer},
-    resource::{Destruction, plan_ephemeral, upgraded},
-    schema::{
-        dynamic, ephemeral_body as ephemeral_body_attribute, flag, headers, method,
-        path_expression, polling, prechecks, query, validate_prechecks, with_output,
-    },
-    session::{Client, Outgoing, Session, expanded_path, text},
+    resource::{Destruction, plan_ephemeral, upgrades},
+    schema::{Arguments, DeleteArguments, Polling, Precheck, Verb},
+    session::{Client, Expression, Outgoing, Session},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use mayfly_sdk::erased::{Change, Existing, Resource, StepResult};
 use mayfly_sdk::{
-    Diagnostic, Diagnostics, Object, PlanChange,
-    schema::{Block, Schema, string},
-    validate::{OneOf, requires},
+    Call, Diagnostic, Diagnostics, Model, Object, PlanChange, Resource, Upgrade, validate::requires,
 };
 
 /// The resource type.
 pub(super) struct Operation;
 
-const METHODS: &[&str] = &["GET", "PUT", "POST", "PATCH", "DELETE"];
+/// A call of an HTTP API.
+#[derive(Clone, Model)]
+#[model(version = 2, validate = validate_deletion, validate = ephemeral_body::validate)]
+pub(super) struct ApiCall {
+    /// See `id_builder`.
+    #[attribute(computed, keeps_state)]
+    id: Option<String>,
+    /// The path of the call.
+    #[attribute(requires_replace)]
+    path: String,
+    /// The method of the call.
+    #[attribute(one_of("GET", "PUT", "POST", "PATCH", "DELETE"))]
+    method: Verb,
+    /// The body of the call.
+    body: Value,
+    #[flatten]
+    arguments: Arguments,
+    #[flatten]
+    operation: OperationArguments,
+    /// The method of the call at the destruction; without one there is none.
+    #[attribute(one_of("POST", "PUT", "PATCH", "DELETE"))]
+    delete_method: Option<Verb>,
+    #[flatten]
+    delete: DeleteArguments,
+    #[flatten]
+    output: Output,
+}
 
-fn schema() -> Schema {
-    let id_builder = "The `id` as an expression over the answer; by default `path`.";
-    let delete = "The method of the call at the destruction; without one there is none.";
-    let block = Block::new()
-        .description("A call of an HTTP API.")
-        .attribute("id", string().computed().keeps_state().description("See `id_builder`."))
-        .attribute(
-            "path",
-            string().required().requires_replace().description("The path of the call."),
-        )
-        .attribute(
-            "method",
-            string().required().validator(OneOf(METHODS)).description("The method of the call."),
-        )
-        .attribute("id_builder", path_expression().description(id_builder))
-        .attribute("body", dynamic().description("The body of the call."))
-        .attribute("ephemeral_body", ephemeral_body_attribute())
-        .attribute("precheck", prechecks(false))
-        .attribute("poll", polling())
-        .attribute("delete_method", method(&["POST", "PUT", "PATCH", "DELETE"]).description(delete))
-        .attribute("delete_path", path_expression().description("By default the `id`."))
-        .attribute("delete_body", dynamic().description("The body of the call at the destruction."))
-        .attribute("precheck_delete", prechecks(true))
-        .attribute("poll_delete", polling())
-        .attribute("query", query())
-        .attribute("operation_query", query())
-        .attribute("delete_query", query())
-        .attribute("header", headers())
-        .attribute("operation_header", headers())
-        .attribute("delete_header", headers());
-    Schema::new(with_output(block, flag().requires_replace())).version(2)
+/// The arguments of the call that no other type has.
+#[derive(Clone, Model)]
+pub(super) struct OperationArguments {
+    /// The `id` as an expression over the answer; by default `path`.
+    #[attribute(check = validate_path)]
+    id_builder: Option<String>,
+    /// The part of the body that is never stored; it is merged into `body` in requests.
+    #[attribute(write_only)]
+    ephemeral_body: Value,
+    /// Conditions for the request: each is a lock or a status of the API.
+    precheck: Option<Vec<Precheck>>,
+    poll: Option<Polling>,
+    #[flatten(prefix = "operation_")]
+    arguments: Arguments,
+}
+
+/// Checks that the arguments of the call at the destruction have a method.
+fn validate_deletion(config: &Object, diagnostics: &mut Diagnostics) {
+    for name in ["delete_path", "precheck_delete", "poll_delete"] {
+        requires(config, name, ApiCall::DELETE_METHOD.name(), diagnostics);
+    }
 }
 
 impl Resource<Client> for Operation {
+    type Model = ApiCall;
+
     fn type_name(&self) -> &'static str {
         "restful_operation"
     }
 
-    fn schema(&self) -> Schema {
-        schema()
-    }
-
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        for prechecks in ["precheck", "precheck_delete"] {
-            validate_prechecks(config, prechecks, diagnostics);
+    async fn plan(&self, _: &Client, change: &mut PlanChange) -> Result<(), Diagnostic> {
+        if change.is_creation() {
+            return Ok(());
         }
-        for name in ["delete_path", "precheck_delete", "poll_delete"] {
-            requires(config, name, "delete_method", diagnostics);
+        plan_ephemeral(change)?;
+        let active = output::active(&change.planned);
+        if change.planned.is_unknown(active)
+            && !change.planned.is_absent(OperationArguments::ID_BUILDER)
+        {
+            // The call is made again, and its answer can have another ID.
+            change.planned.set(ApiCall::ID, Value::unknown(Type::String));
         }
-        ephemeral_body::validate(config, diagnostics);
+        Ok(())
     }
 
-    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            if change.prior.is_null() {
-                return Ok(());
-            }
-            plan_ephemeral(change)?;
-            let active = output::active(&change.planned);
-            if change.planned.is_unknown(active) && !change.planned.is_absent("id_builder") {
-                // The call is made again, and its answer can have another ID.
-                change.planned.set("id", Value::unknown(Type::String));
-            }
-            Ok(())
-        })
-    }
-
-    fn create<'a>(
-        &'a self,
-        client: &'a Client,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move { perform(&mut client.session(&change.stop).await?, change).await })
+    async fn create(
+        &self,
+        client: &Client,
+        planned: ApiCall,
+        call: &mut Call,
+    ) -> Result<ApiCall, Diagnostic> {
+        perform(&mut client.session(&call.stop).await?, None, planned, call).await
     }
 
     /// There is nothing to read: the answer was that of the call.
-    fn read<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn update<'a>(
-        &'a self,
-        client: &'a Client,
-        change: &'a mut Change,
-    ) -> BoxFuture<'a, StepResult> {
-        self.create(client, change)
-    }
-
-    fn delete<'a>(
-        &'a self,
-        client: &'a Client,
-        existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        Box::pin(async move {
-            let Some(method) = existing.state.string("delete_method") else { return Ok(()) };
-            let destruction = Destruction {
-                name: "Delete: Operation",
-                method: method_named(&method),
-                content_type: DefaultContentType::Always,
-                is_operation: true,
-                may_be_gone: false,
-            };
-            destruction.send(&mut client.session(&existing.stop).await?, existing).await
-        })
-    }
-
-    fn upgrade(
+    async fn read(
         &self,
-        from: i64,
-        state: serde_json::Value,
-    ) -> Result<serde_json::Value, Diagnostic> {
-        upgraded(from, state)
+        _: &Client,
+        state: ApiCall,
+        _: &mut Call,
+    ) -> Result<Option<ApiCall>, Diagnostic> {
+        Ok(Some(state))
+    }
+
+    async fn update(
+        &self,
+        client: &Client,
+        prior: ApiCall,
+        planned: ApiCall,
+        call: &mut Call,
+    ) -> Result<ApiCall, Diagnostic> {
+        perform(&mut client.session(&call.stop).await?, Some(&prior), planned, call).await
+    }
+
+    async fn delete(
+        &self,
+        client: &Client,
+        state: ApiCall,
+        call: &mut Call,
+    ) -> Result<(), Diagnostic> {
+        let Some(method) = &state.delete_method else { return Ok(()) };
+        let destruction = Destruction {
+            name: "Delete: Operation",
+            method: method.0.clone(),
+            content_type: DefaultContentType::Always,
+            is_operation: true,
+            may_be_gone: false,
+            id: state.id.as_deref().unwrap_or_default(),
+            path: &state.path,
+            arguments: &state.arguments,
+            request: &state.delete,
+            raw_body: None,
+            output: &state.output,
+        };
+        destruction.send(&mut client.session(&call.stop).await?, &call.private).await
+    }
+
+    fn upgrades(&self) -> Vec<Upgrade> {
+        upgrades()
     }
 }
 
-/// Returns the method of a name that the schema has checked.
-pub(super) fn method_named(name: &str) -> Method {
-    Method::from_bytes(name.as_bytes()).unwrap_or(Method::POST)
-}
-
-/// Makes the call.
-async fn perform(session: &mut Session<'_>, change: &mut Change) -> StepResult {
-    let planned = change.planned.clone();
-    let bodies = Bodies::of(&planned, &change.config)?;
+/// Makes the call. Without a prior object, an error after it leaves a state, so that the destruction makes its call.
+async fn perform(
+    session: &mut Session<'_>,
+    prior: Option<&ApiCall>,
+    planned: ApiCall,
+    call: &mut Call,
+) -> Result<ApiCall, Diagnostic> {
+    let operation = &planned.operation;
+    let bodies = Bodies::of(&planned.body, &operation.ephemeral_body)?;
     if let Some(ephemeral) = &bodies.ephemeral {
         session.hidden.add_body(&ephemeral.tree);
     }
-    let before = applied(&change.private)?;
-    let known = output::document(&change.prior)?;
-    let parameters = session.parameters(&planned, "operation", None);
-    let path = text(&planned, "path");
+    let before = applied(&call.private)?;
+    let known = prior.map_or(Ok(Vec::new()), |it| it.output.document())?;
+    let parameters = &session.parameters(&planned.arguments, &operation.arguments, None);
     let guarded =
-        Guarded { attribute: "precheck", path: &path, document: &known, parameters: &parameters };
-    let _locks = precheck(session, &planned, &guarded).await?;
-    if !change.prior.is_null() {
+        Guarded { attribute: "precheck", path: &planned.path, document: &known, parameters };
+    let _locks = precheck(session, operation.precheck.as_ref(), &guarded).await?;
+    if prior.is_some() {
         // An update that fails leaves the answer of the call before, and must be made again.
         let unconfirmed = Applied::unconfirmed(before.as_ref(), bodies.applied());
-        remember(&mut change.private, unconfirmed.as_ref());
+        remember(&mut call.private, unconfirmed.as_ref());
     }
     let answer = session
         .send(Outgoing {
             name: "Operation",
-            method: method_named(&text(&planned, "method")),
-            path: &path,
-            parameters: &parameters,
+            method: planned.method.0.clone(),
+            path: &planned.path,
+            parameters,
             body: bodies.merged().map(|it| it.text()),
             content_type: DefaultContentType::Always,
             is_operation: true,
@@ -181,48 +186,44 @@ async fn perform(session: &mut Session<'_>, change: &mut Change) -> StepResult {
         .await?;
     let answer = session.accepted("Operation", answer)?;
     let shape = bodies.applied().map(|it| it.shape());
-    if change.prior.is_null() {
-        change.state = called(&planned);
-        remember(&mut change.private, bodies.applied());
+    if prior.is_none() {
+        call.keep(&called(&planned));
+        remember(&mut call.private, bodies.applied());
     }
     let state = performed(&planned, &answer, shape)?;
-    if change.prior.is_null() {
-        change.state = state.clone();
+    if prior.is_none() {
+        call.keep(&state);
     }
-    let id = text(&state, "id");
+    let url = state.id.as_deref().unwrap_or_default();
     // The reference of a first call is its own answer.
-    let document = if change.prior.is_null() { &answer.body[..] } else { &known };
-    let begun =
-        Begun { attribute: "poll", answer: &answer, url: &id, document, parameters: &parameters };
-    await_end(session, &planned, &begun).await?;
-    remember(&mut change.private, bodies.applied());
-    change.state = state;
-    Ok(())
+    let document = if prior.is_none() { &answer.body[..] } else { &known };
+    let begun = Begun { attribute: "poll", answer: &answer, url, document, parameters };
+    await_end(session, operation.poll.as_ref(), &begun).await?;
+    remember(&mut call.private, bodies.applied());
+    Ok(state)
 }
 
 /// The state after a call whose answer is not known yet. It is kept if the answer cannot be used, so that the
 /// destruction makes its call.
-fn called(planned: &Object) -> Object {
-    let mut state = planned.clone();
-    state.set("id", planned.attr("path"));
-    output::clear(&mut state);
+fn called(planned: &ApiCall) -> ApiCall {
+    let mut state = ApiCall { id: Some(planned.path.clone()), ..planned.clone() };
+    state.output.clear();
     state
 }
 
 /// The state after a call.
 fn performed(
-    planned: &Object,
+    planned: &ApiCall,
     answer: &Answer,
     shape: Option<&Tree>,
-) -> Result<Object, Diagnostic> {
-    let mut state = planned.clone();
-    let id = expanded_path(planned, "id_builder", &answer.body);
-    let path = text(planned, "path");
+) -> Result<ApiCall, Diagnostic> {
     let made = |mut error: Diagnostic| {
         error.detail = format!("{} The call was made.", error.detail);
         error
     };
-    state.set("id", id.map_err(made)?.unwrap_or(path).as_str());
-    output::store(&mut state, &answer.body, shape).map_err(made)?;
+    let id = Expression::new("id_builder", planned.operation.id_builder.as_ref());
+    let id = id.path(&planned.path, &answer.body).map_err(made)?;
+    let mut state = ApiCall { id: id.or_else(|| Some(planned.path.clone())), ..planned.clone() };
+    state.output.store(&answer.body, shape).map_err(made)?;
     Ok(state)
 }

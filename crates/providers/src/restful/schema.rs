@@ -1,23 +1,22 @@
-//! The parts of schemas that several types share, and their validators.
+//! The arguments that several types share, and their validators.
 
 use std::collections::BTreeMap;
 
 use http_client::Method;
-use values::{Path, Type, Value};
+use values::Value;
 
 use super::{
-    document::attributes::Filter,
-    expression::{expand::validate_path, locator::Locator},
+    expression::{
+        expand::validate_path,
+        locator::{Locator, LocatorError},
+    },
     request::settings::{Headers, Query},
 };
 use mayfly_sdk::{
-    AttributeValue, Diagnostic, Diagnostics, Object, Part,
-    schema::{Attribute, Block, ObjectNesting, boolean, nested, number, string, typed},
-    validate::{OneOf, Validator, WholeBetween, exactly_one_of},
+    AttributeValue, Diagnostic, Model, Part,
+    schema::{Attribute, string},
 };
 
-pub(super) const OUTPUT: &str = "output";
-pub(super) const SENSITIVE_OUTPUT: &str = "sensitive_output";
 pub(super) const EPHEMERAL_BODY: &str = "ephemeral_body";
 
 /// The most seconds between two requests of a poll loop: a year.
@@ -69,175 +68,141 @@ impl AttributeValue for Verb {
     }
 }
 
-/// An optional attribute of dynamic type.
-pub(super) fn dynamic() -> Attribute {
-    typed(Type::Dynamic).optional()
+/// The query and the headers of requests.
+#[derive(Clone, Default, Model)]
+pub(super) struct Arguments {
+    /// Parameters of the query: lists of values by name.
+    pub(super) query: Option<QueryArgument>,
+    /// Headers by name.
+    pub(super) header: Option<HeaderArgument>,
 }
 
-/// An optional nested object.
-pub(super) fn nested_one<const N: usize>(attributes: [(&'static str, Attribute); N]) -> Attribute {
-    nested(ObjectNesting::Single, attributes).optional()
+/// The wait for the end of the operation.
+#[derive(Clone, Model)]
+pub(super) struct Polling {
+    #[flatten]
+    pub(super) status: StatusArguments,
+    /// The place of the URL to poll in the answer.
+    #[attribute(check = check_locator)]
+    pub(super) url_locator: Option<String>,
 }
 
-/// Parameters of a query: lists of values by name.
-pub(super) fn query() -> Attribute {
-    let text = "Parameters of the query: lists of values by name.";
-    typed(Type::map(Type::list(Type::String))).optional().description(text)
+/// The arguments that prechecks and poll loops have in common.
+#[derive(Clone, Model)]
+pub(super) struct StatusArguments {
+    /// The place of the status in an answer: code, header.NAME or body.PATH.
+    #[attribute(check = check_locator)]
+    pub(super) status_locator: String,
+    /// The statuses, in upper or lower case.
+    pub(super) status: Statuses,
+    /// Headers by name.
+    pub(super) header: Option<HeaderArgument>,
+    /// The pause if the API names none; by default 10 seconds.
+    #[attribute(between(0, LONGEST_DELAY))]
+    pub(super) default_delay_sec: Option<i64>,
 }
 
-/// Headers by name.
-pub(super) fn headers() -> Attribute {
-    typed(Type::map(Type::String)).optional().description("Headers by name.")
+/// The statuses of an operation.
+#[derive(Clone, Model)]
+pub(super) struct Statuses {
+    /// The status of an operation that has succeeded.
+    pub(super) success: String,
+    /// The statuses of an operation that has not ended.
+    pub(super) pending: Option<Texts>,
 }
 
-/// A method from a list.
-pub(super) fn method(permitted: &'static [&'static str]) -> Attribute {
-    string().optional().validator(OneOf(permitted))
+/// A condition for a request to an object, which has a path: a lock or a status of the API.
+#[derive(Clone, Model)]
+#[model(exactly_one_of(mutex, api))]
+pub(super) struct ObjectPrecheck {
+    /// The name of a lock of this process.
+    mutex: Option<String>,
+    /// A status of the API to wait for.
+    api: Option<ObjectStatus>,
 }
 
-/// A path with expressions such as `$(body.id)`.
-pub(super) fn path_expression() -> Attribute {
-    expression_of_path(string().optional())
+#[derive(Clone, Model)]
+pub(super) struct ObjectStatus {
+    /// The path to ask; by default that of the resource.
+    path: Option<String>,
+    /// Parameters of the query: lists of values by name.
+    query: Option<QueryArgument>,
+    #[flatten]
+    status: StatusArguments,
 }
 
-/// Adds the check of expressions to an attribute with a path.
-pub(super) fn expression_of_path(path: Attribute) -> Attribute {
-    path.validator(IsPathExpression)
+/// A condition for a request without an object: a lock or a status of the API.
+#[derive(Clone, Model)]
+#[model(exactly_one_of(mutex, api))]
+pub(super) struct Precheck {
+    /// The name of a lock of this process.
+    mutex: Option<String>,
+    /// A status of the API to wait for.
+    api: Option<PathStatus>,
 }
 
-/// A body without a place in plans and states.
-pub(super) fn ephemeral_body() -> Attribute {
-    let text = "The part of the body that is never stored; it is merged into `body` in requests.";
-    dynamic().write_only().description(text)
+#[derive(Clone, Model)]
+pub(super) struct PathStatus {
+    /// The path to ask.
+    path: String,
+    /// Parameters of the query: lists of values by name.
+    query: Option<QueryArgument>,
+    #[flatten]
+    status: StatusArguments,
 }
 
-/// Adds the attributes for an answer: `output`, `sensitive_output`, and those that choose its parts.
-pub(super) fn with_output(block: Block, use_sensitive: Attribute) -> Block {
-    let attrs = "The parts of the answer that `output` keeps; by default all.";
-    let use_sensitive =
-        use_sensitive.description("Store the answer in `sensitive_output` in place of `output`.");
-    let output = |text| typed(Type::Dynamic).computed().description(text);
-    block
-        .attribute(
-            "output_attrs",
-            typed(Type::set(Type::String)).optional().validator(AreOutputPaths).description(attrs),
-        )
-        .attribute("use_sensitive_output", use_sensitive)
-        .attribute(OUTPUT, output("The answer of the API."))
-        .attribute(
-            SENSITIVE_OUTPUT,
-            output("The answer of the API, if `use_sensitive_output` is true.").sensitive(),
-        )
+/// A precheck of either type.
+pub(super) struct Condition<'a> {
+    pub(super) mutex: Option<&'a str>,
+    pub(super) api: Option<ApiCondition<'a>>,
 }
 
-/// An optional boolean attribute.
-pub(super) fn flag() -> Attribute {
-    boolean().optional()
+/// A status of the API to wait for.
+pub(super) struct ApiCondition<'a> {
+    /// The path to ask. `None` asks the path of the object.
+    pub(super) path: Option<&'a str>,
+    pub(super) query: Option<&'a QueryArgument>,
+    pub(super) status: &'a StatusArguments,
 }
 
-/// A list of prechecks. If the type has no path of its own, the path of an API precheck is required.
-pub(super) fn prechecks(has_path: bool) -> Attribute {
-    let path = string().description("The path to ask; by default that of the resource.");
-    let [locator, status, header, delay] = waiting();
-    let api = nested_one([
-        locator,
-        status,
-        header,
-        delay,
-        ("path", if has_path { path.optional() } else { path.required() }),
-        ("query", query()),
-    ]);
-    let mutex = string().optional().description("The name of a lock of this process.");
-    let api = api.description("A status of the API to wait for.");
-    nested(ObjectNesting::List, [("mutex", mutex), ("api", api)])
-        .optional()
-        .description("Conditions for the request: each is a lock or a status of the API.")
-}
-
-/// The rules of a poll loop.
-pub(super) fn polling() -> Attribute {
-    let [locator, status, header, delay] = waiting();
-    let url = string().optional().validator(IsLocator);
-    nested_one([
-        locator,
-        status,
-        header,
-        delay,
-        ("url_locator", url.description("The place of the URL to poll in the answer.")),
-    ])
-    .description("How to wait for the end of the operation.")
-}
-
-/// The attributes that prechecks and poll loops have in common.
-fn waiting() -> [(&'static str, Attribute); 4] {
-    let status = nested(
-        ObjectNesting::Single,
-        [("success", string().required()), ("pending", typed(Type::list(Type::String)).optional())],
-    );
-    let locator = "The place of the status in an answer: code, header.NAME or body.PATH.";
-    let delay = number().optional().validator(WholeBetween(0, LONGEST_DELAY));
-    [
-        ("status_locator", string().required().validator(IsLocator).description(locator)),
-        ("status", status.required().description("The statuses, in upper or lower case.")),
-        ("header", headers()),
-        (
-            "default_delay_sec",
-            delay.description("The pause if the API names none; by default 10 seconds."),
-        ),
-    ]
-}
-
-/// Checks that each precheck is a lock or a status.
-pub(super) fn validate_prechecks(config: &Object, name: &str, diagnostics: &mut Diagnostics) {
-    for (_, precheck) in config.objects(name) {
-        exactly_one_of(&precheck, &["mutex", "api"], diagnostics);
+impl<'a> From<&'a ObjectPrecheck> for Condition<'a> {
+    fn from(precheck: &'a ObjectPrecheck) -> Condition<'a> {
+        let api = precheck.api.as_ref().map(|it| ApiCondition {
+            path: it.path.as_deref(),
+            query: it.query.as_ref(),
+            status: &it.status,
+        });
+        Condition { mutex: precheck.mutex.as_deref(), api }
     }
 }
 
-/// Reads the value of [`query`]. Null and unknown parts are left out.
-pub(super) fn query_of(value: &Value) -> Query {
-    let texts = |list: &Value| {
-        list.elements().filter_map(|(_, it)| it.as_str().map(str::to_owned)).collect()
-    };
-    let entry = |(name, list): (Value, &Value)| Some((name.as_str()?.to_owned(), texts(list)));
-    value.elements().filter_map(entry).collect()
-}
-
-/// Reads the value of [`headers`]. Null and unknown parts are left out.
-pub(super) fn headers_of(value: &Value) -> Headers {
-    let entry =
-        |(name, it): (Value, &Value)| Some((name.as_str()?.to_owned(), it.as_str()?.to_owned()));
-    value.elements().filter_map(entry).collect::<BTreeMap<_, _>>()
-}
-
-struct IsPathExpression;
-
-impl Validator for IsPathExpression {
-    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        if let Err(error) = validate_path(value.as_str().unwrap_or_default()) {
-            diagnostics.error_at(path.clone(), "Invalid Path Expression", error.to_string());
-        }
+impl<'a> From<&'a Precheck> for Condition<'a> {
+    fn from(precheck: &'a Precheck) -> Condition<'a> {
+        let api = precheck.api.as_ref().map(|it| ApiCondition {
+            path: Some(&it.path),
+            query: it.query.as_ref(),
+            status: &it.status,
+        });
+        Condition { mutex: precheck.mutex.as_deref(), api }
     }
 }
 
-struct IsLocator;
-
-impl Validator for IsLocator {
-    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        if let Err(error) = Locator::parse(value.as_str().unwrap_or_default()) {
-            diagnostics.error_at(path.clone(), "Invalid Locator", error.to_string());
-        }
-    }
+/// The request of a destruction: the arguments that the resource and the operation have in common.
+#[derive(Clone, Model)]
+pub(super) struct DeleteArguments {
+    /// By default the `id`.
+    #[attribute(check = validate_path)]
+    pub(super) delete_path: Option<String>,
+    /// The body of the deletion.
+    pub(super) delete_body: Value,
+    #[flatten(prefix = "delete_")]
+    pub(super) arguments: Arguments,
+    /// Conditions for the request: each is a lock or a status of the API.
+    pub(super) precheck_delete: Option<Vec<ObjectPrecheck>>,
+    pub(super) poll_delete: Option<Polling>,
 }
 
-/// A validator for `output_attrs`.
-struct AreOutputPaths;
-
-impl Validator for AreOutputPaths {
-    fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics) {
-        let paths = value.elements().filter_map(|(_, it)| it.as_str());
-        if let Err(error) = Filter::parse(paths) {
-            diagnostics.error_at(path.clone(), "Invalid Output Attributes", error.to_string());
-        }
-    }
+/// Checks a locator of an answer to the operation.
+pub(super) fn check_locator(text: &str) -> Result<(), LocatorError> {
+    Locator::parse(text).map(drop)
 }

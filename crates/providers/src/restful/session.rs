@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http_client::Method;
-use values::Path;
+use values::{Path, Value};
 
 use super::{
     document::{
@@ -20,9 +20,9 @@ use super::{
         secret::Hidden,
         settings::{Headers, Query, Settings},
     },
-    schema::{headers_of, query_of},
+    schema::{Arguments, header_values, query_values},
 };
-use mayfly_sdk::{Diagnostic, Object, Stop};
+use mayfly_sdk::{Diagnostic, Stop};
 
 /// A configured provider. `Err` says why it can send nothing: its configuration has unknown values.
 pub struct Client(Result<ClientCell, Diagnostic>);
@@ -94,23 +94,17 @@ impl<'c> Session<'c> {
         Session { stop: self.stop.further(), ..self.clone() }
     }
 
-    /// The parameters of an operation on an object: those of `create_query` replace those of `query`, which replace
-    /// those of the provider. With a document, the innermost ones can have expressions.
+    /// The parameters of an operation on an object: those of the operation, such as `create_query`, replace those of
+    /// the object, such as `query`, which replace those of the provider. With a document, the innermost ones can have
+    /// expressions.
     pub(super) fn parameters(
         &self,
-        of: &Object,
-        operation: &str,
+        object: &Arguments,
+        operation: &Arguments,
         document: Option<&[u8]>,
     ) -> Parameters {
-        let outer = Parameters {
-            query: innermost(&[Some(&self.settings.query), Some(&query_of(&of.attr("query")))]),
-            headers: innermost(&[
-                Some(&self.settings.headers),
-                Some(&headers_of(&of.attr("header"))),
-            ]),
-        };
-        let [query, header] = ["query", "header"].map(|it| of.attr(format!("{operation}_{it}")));
-        outer.with(query_of(&query), headers_of(&header), document)
+        let (query, headers) = (self.settings.query.clone(), self.settings.headers.clone());
+        Parameters { query, headers }.with(object, None).with(operation, document)
     }
 
     /// Sends a request. Every status is an answer here.
@@ -166,13 +160,11 @@ impl<'c> Session<'c> {
 impl Parameters {
     /// Replaces the query and the headers, each unless the new one is empty. With a document, expressions in the
     /// new values are expanded; a text that cannot be expanded stays.
-    pub(super) fn with(
-        self,
-        query: Query,
-        headers: Headers,
-        document: Option<&[u8]>,
-    ) -> Parameters {
-        let mut inner = Parameters { query, headers };
+    pub(super) fn with(self, arguments: &Arguments, document: Option<&[u8]>) -> Parameters {
+        let mut inner = Parameters {
+            query: query_values(arguments.query.as_ref()),
+            headers: header_values(arguments.header.as_ref()),
+        };
         if let Some(document) = document {
             let texts = inner.query.values_mut().flatten().chain(inner.headers.values_mut());
             for text in texts {
@@ -217,42 +209,49 @@ pub(super) fn unusable(attribute: &str, reason: &str) -> Diagnostic {
     Diagnostic::error(summary, sentence(reason)).at(Path::root().attr(attribute))
 }
 
-/// Returns a string attribute, and an empty text if it is null.
-pub(super) fn text(of: &Object, name: &str) -> String {
-    of.string(name).map(|it| it.to_string()).unwrap_or_default()
+/// Converts the value of an attribute to the JSON text of a body. `None` if it is null or unknown.
+pub(super) fn json_of(attribute: &str, value: &Value) -> Result<Option<String>, Diagnostic> {
+    to_json(value).map_err(|error: ConvertError| unusable(attribute, &error.to_string()))
 }
 
-/// Converts an attribute of dynamic type to the JSON text of a body. `None` if it is null or unknown.
-pub(super) fn json_of(of: &Object, name: &str) -> Result<Option<String>, Diagnostic> {
-    to_json(&of.attr(name)).map_err(|error: ConvertError| unusable(name, &error.to_string()))
+/// Converts the value of an attribute to the tree of a body. `None` if it is null or unknown.
+pub(super) fn tree_of(attribute: &str, value: &Value) -> Result<Option<Tree>, Diagnostic> {
+    let json = json_of(attribute, value)?;
+    let tree = json.map(|it| Tree::parse(it.as_bytes())).transpose();
+    tree.map_err(|it| unusable(attribute, &it.to_string()))
 }
 
-/// Converts an attribute of dynamic type to the tree of a body. `None` if it is null or unknown.
-pub(super) fn tree_of(of: &Object, name: &str) -> Result<Option<Tree>, Diagnostic> {
-    let tree = json_of(of, name)?.map(|it| Tree::parse(it.as_bytes())).transpose();
-    tree.map_err(|it| unusable(name, &it.to_string()))
+/// The text of an attribute with expressions, and its name for errors.
+#[derive(Clone, Copy)]
+pub(super) struct Expression<'a> {
+    pub(super) attribute: &'a str,
+    /// `None` if the attribute is null.
+    pub(super) text: Option<&'a str>,
 }
 
-/// Expands the expressions of a path attribute. `None` if the attribute is null.
-pub(super) fn expanded_path(
-    of: &Object,
-    name: &str,
-    document: &[u8],
-) -> Result<Option<String>, Diagnostic> {
-    let Some(expression) = of.string(name) else { return Ok(None) };
-    let expanded = expand_path(&expression, &text(of, "path"), document);
-    expanded.map(Some).map_err(|error| unusable(name, &error.to_string()))
-}
+impl<'a> Expression<'a> {
+    /// Names the text of an attribute.
+    pub(super) fn new(attribute: &'a str, text: Option<&'a String>) -> Expression<'a> {
+        Expression { attribute, text: text.map(String::as_str) }
+    }
 
-/// Expands the expressions of a text attribute. `None` if the attribute is null.
-pub(super) fn expanded_text(
-    of: &Object,
-    name: &str,
-    document: &[u8],
-) -> Result<Option<String>, Diagnostic> {
-    let Some(expression) = of.string(name) else { return Ok(None) };
-    let expanded = expand_body(&expression, document);
-    expanded.map(Some).map_err(|error: ExpandError| unusable(name, &error.to_string()))
+    /// Expands the expressions of a path on an object with the argument `path`. `None` if the attribute is null.
+    pub(super) fn path(self, path: &str, document: &[u8]) -> Result<Option<String>, Diagnostic> {
+        self.expanded(|text| expand_path(text, path, document))
+    }
+
+    /// Expands the expressions of another text. `None` if the attribute is null.
+    pub(super) fn body(self, document: &[u8]) -> Result<Option<String>, Diagnostic> {
+        self.expanded(|text| expand_body(text, document))
+    }
+
+    fn expanded(
+        self,
+        expand: impl FnOnce(&str) -> Result<String, ExpandError>,
+    ) -> Result<Option<String>, Diagnostic> {
+        let expanded = self.text.map(expand).transpose();
+        expanded.map_err(|error| unusable(self.attribute, &error.to_string()))
+    }
 }
 
 /// Returns the part of an answer that a selector chooses; the whole answer without one. `None` if there is no such

@@ -12,12 +12,11 @@ use super::{
         client::{Answer, RequestError},
         locks::HeldLocks,
         poll::{FirstPause, PollError, PollRules, PollTarget, poll},
-        settings::Headers,
     },
-    schema::{headers_of, query_of},
-    session::{Parameters, Session, located, sentence, text, unusable},
+    schema::{Arguments, Condition, Polling, StatusArguments, text_values},
+    session::{Parameters, Session, located, sentence, unusable},
 };
-use mayfly_sdk::{Diagnostic, Object, Stop};
+use mayfly_sdk::{Diagnostic, Stop};
 
 /// The pause if neither the API nor the configuration names one.
 const DEFAULT_DELAY: i64 = 10;
@@ -35,25 +34,26 @@ pub(super) struct Guarded<'a> {
 
 /// Takes the locks and awaits the statuses of all prechecks, in their order. The locks are free when the result is
 /// dropped.
-pub(super) async fn precheck(
+pub(super) async fn precheck<'a, P>(
     session: &Session<'_>,
-    of: &Object,
+    prechecks: Option<&'a Vec<P>>,
     guarded: &Guarded<'_>,
-) -> Result<HeldLocks, Diagnostic> {
+) -> Result<HeldLocks, Diagnostic>
+where
+    Condition<'a>: From<&'a P>,
+{
     let mut locks = HeldLocks::new();
-    for (_, precheck) in of.objects(guarded.attribute) {
-        if let Some(mutex) = precheck.string("mutex") {
-            let acquired = locks.acquire(&mutex, &mut session.stop.clone()).await;
+    for condition in prechecks.into_iter().flatten().map(Condition::from) {
+        if let Some(mutex) = condition.mutex {
+            let acquired = locks.acquire(mutex, &mut session.stop.clone()).await;
             acquired
                 .map_err(|it| Diagnostic::error("Precheck Failed", sentence(&it.to_string())))?;
         }
-        if let Some(api) = precheck.object("api") {
-            let own = text(&api, "path");
-            let path = if own.is_empty() { guarded.path } else { own.as_str() };
-            let loop_ = Loop::of(&api, guarded.attribute, guarded.document)?;
-            let parameters = guarded.parameters.clone();
-            let parameters =
-                parameters.with(query_of(&api.attr("query")), loop_.headers.clone(), None);
+        if let Some(api) = condition.api {
+            let path = api.path.filter(|it| !it.is_empty()).unwrap_or(guarded.path);
+            let loop_ = Loop::of(api.status, guarded.attribute, guarded.document)?;
+            let own = Arguments { query: api.query.cloned(), header: api.status.header.clone() };
+            let parameters = guarded.parameters.clone().with(&own, None);
             let target = PollTarget::original(path, parameters.query.clone());
             loop_.run(session, &target, &parameters, FirstPause::None).await?;
         }
@@ -74,16 +74,17 @@ pub(super) struct Begun<'a> {
     pub(super) parameters: &'a Parameters,
 }
 
-/// Awaits the end of an operation, if the object has rules for it.
+/// Awaits the end of an operation, if there are rules for it.
 pub(super) async fn await_end(
     session: &Session<'_>,
-    of: &Object,
+    rules: Option<&Polling>,
     begun: &Begun<'_>,
 ) -> Result<(), Diagnostic> {
-    let Some(rules) = of.object(begun.attribute) else { return Ok(()) };
-    let loop_ = Loop::of(&rules, begun.attribute, begun.document)?;
-    let parameters = begun.parameters.clone().with(Default::default(), loop_.headers.clone(), None);
-    let target = match rules.string("url_locator") {
+    let Some(rules) = rules else { return Ok(()) };
+    let loop_ = Loop::of(&rules.status, begun.attribute, begun.document)?;
+    let own = Arguments { query: None, header: rules.status.header.clone() };
+    let parameters = begun.parameters.clone().with(&own, None);
+    let target = match &rules.url_locator {
         None => PollTarget::original(begun.url, parameters.query.clone()),
         Some(locator) => {
             let missing = || {
@@ -91,7 +92,7 @@ pub(super) async fn await_end(
                 let path = Path::root().attr(begun.attribute);
                 Diagnostic::error("No Polling URL", detail).at(path)
             };
-            let place = place(&locator, begun.attribute, begun.document)?;
+            let place = place(locator, begun.attribute, begun.document)?;
             PollTarget::located(&located(&place, begun.answer).ok_or_else(missing)?)
         }
     };
@@ -102,10 +103,9 @@ pub(super) async fn await_end(
 struct Loop<'a> {
     attribute: &'a str,
     /// The `status_locator` as it is configured.
-    locator: String,
+    locator: &'a str,
     status: Locator,
     rules: PollRules,
-    headers: Headers,
 }
 
 fn place(locator: &str, attribute: &str, document: &[u8]) -> Result<Locator, Diagnostic> {
@@ -114,19 +114,21 @@ fn place(locator: &str, attribute: &str, document: &[u8]) -> Result<Locator, Dia
 }
 
 impl<'a> Loop<'a> {
-    fn of(block: &Object, attribute: &'a str, document: &[u8]) -> Result<Loop<'a>, Diagnostic> {
-        let locator = text(block, "status_locator");
-        let status = place(&locator, attribute, document)?;
-        let wanted = block.object("status");
-        let pending = wanted.iter().flat_map(|it| it.strings("pending"));
-        let delay = block.int("default_delay_sec")?.unwrap_or(DEFAULT_DELAY);
+    fn of(
+        arguments: &'a StatusArguments,
+        attribute: &'a str,
+        document: &[u8],
+    ) -> Result<Loop<'a>, Diagnostic> {
+        let locator = arguments.status_locator.as_str();
+        let status = place(locator, attribute, document)?;
+        let delay = arguments.default_delay_sec.unwrap_or(DEFAULT_DELAY);
         let rules = PollRules {
-            success: wanted.as_ref().map(|it| text(it, "success")).unwrap_or_default(),
-            pending: pending.map(|it| it.to_string()).collect(),
+            success: arguments.status.success.clone(),
+            pending: text_values(arguments.status.pending.as_ref()),
             default_delay: Duration::from_secs(u64::try_from(delay).unwrap_or_default()),
             is_status_code: status == Locator::Code,
         };
-        Ok(Loop { attribute, locator, status, rules, headers: headers_of(&block.attr("header")) })
+        Ok(Loop { attribute, locator, status, rules })
     }
 
     async fn run(

@@ -3,42 +3,43 @@
 use http_client::Method;
 
 use super::{
+    arguments::ApiObject,
     import::identity,
-    method,
     read::{Reading, read_back},
 };
 use crate::restful::{
     ephemeral_body::{Bodies, remember},
     expression::expand::{expand_body, expand_path},
-    output,
     request::{build::DefaultContentType, client::Answer},
-    schema::{headers_of, query_of},
-    session::{Outgoing, Parameters, Session, expanded_path, selected, text, unusable},
+    session::{Expression, Outgoing, Parameters, Session, selected, unusable},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use mayfly_sdk::erased::{Change, StepResult};
-use mayfly_sdk::{Diagnostic, Object};
+use mayfly_sdk::{Call, Diagnostic};
 
 /// Creates the object. After the answer of the API, an error leaves a state with what is known of it.
-pub(super) async fn create(session: &mut Session<'_>, change: &mut Change) -> StepResult {
-    let planned = change.planned.clone();
-    let bodies = Bodies::of(&planned, &change.config)?;
+pub(super) async fn create(
+    session: &mut Session<'_>,
+    planned: ApiObject,
+    call: &mut Call,
+) -> Result<ApiObject, Diagnostic> {
+    let bodies = Bodies::of(&planned.body, &planned.ephemeral_body)?;
     if let Some(ephemeral) = &bodies.ephemeral {
         session.hidden.add_body(&ephemeral.tree);
     }
-    if planned.bool("check_existance") == Some(true) {
+    let arguments = &planned.create;
+    if arguments.check_existance == Some(true) {
         check_absence(session, &planned).await?;
     }
-    let parameters = session.parameters(&planned, "create", None);
-    let path = text(&planned, "path");
+    let parameters = session.parameters(&planned.arguments, &arguments.arguments, None);
     let guarded =
         Guarded { attribute: "precheck_create", path: "", document: &[], parameters: &parameters };
-    let _locks = precheck(session, &planned, &guarded).await?;
+    let _locks = precheck(session, arguments.precheck_create.as_ref(), &guarded).await?;
+    let method = arguments.create_method.as_ref().map(|it| &it.0);
     let answer = session
         .send(Outgoing {
             name: "Create",
-            method: method(&planned, "create_method", &session.settings.methods.create),
-            path: &path,
+            method: method.unwrap_or(&session.settings.methods.create).clone(),
+            path: &planned.path,
             parameters: &parameters,
             body: bodies.merged().map(|it| it.text()),
             content_type: DefaultContentType::Always,
@@ -48,14 +49,14 @@ pub(super) async fn create(session: &mut Session<'_>, change: &mut Change) -> St
     let answer = session.accepted("Create", answer)?;
     let document = created(&planned, &answer).map_err(orphaned)?;
     let id = identify(&planned, &document).map_err(orphaned)?;
-    remember(&mut change.private, bodies.applied());
+    remember(&mut call.private, bodies.applied());
     let created = Created { planned: &planned, parameters: &parameters, bodies: &bodies };
-    created.finish(session, change, &answer, &document, id).await
+    created.finish(session, call, &answer, &document, id).await
 }
 
 /// An object that the API has created.
 struct Created<'a> {
-    planned: &'a Object,
+    planned: &'a ApiObject,
     parameters: &'a Parameters,
     bodies: &'a Bodies,
 }
@@ -64,12 +65,12 @@ impl Created<'_> {
     async fn finish(
         &self,
         session: &Session<'_>,
-        change: &mut Change,
+        call: &mut Call,
         answer: &Answer,
         document: &[u8],
         id: String,
-    ) -> StepResult {
-        self.keep(change, document, &id);
+    ) -> Result<ApiObject, Diagnostic> {
+        let mut kept = self.keep(call, document, &id);
         let begun = Begun {
             attribute: "poll_create",
             answer,
@@ -77,32 +78,32 @@ impl Created<'_> {
             document,
             parameters: self.parameters,
         };
-        await_end(session, self.planned, &begun).await?;
+        await_end(session, self.planned.create.poll_create.as_ref(), &begun).await?;
         let session = &session.finishing();
         let reread = self.read_after(session, document).await?;
         let document = reread.as_deref().unwrap_or(document);
         if reread.is_some() {
             let id = identify(self.planned, document)?;
-            self.keep(change, document, &id);
+            kept = self.keep(call, document, &id);
         }
-        let reading =
-            Reading { of: change.state.clone(), reference: document, updates_body: false };
+        let reading = Reading { of: kept, reference: document, updates_body: false };
         let shape = self.bodies.applied().map(|it| it.shape());
-        change.state = read_back(session, &reading, shape, "creation").await?;
-        change.identity = Some(identity(&change.state)?);
-        Ok(())
+        let state = read_back(session, reading, shape, "creation").await?;
+        call.identity = Some(identity(&state)?);
+        Ok(state)
     }
 
     /// Keeps what is known of the object, in case that a later step fails.
-    fn keep(&self, change: &mut Change, document: &[u8], id: &str) {
+    fn keep(&self, call: &mut Call, document: &[u8], id: &str) -> ApiObject {
         let mut state = self.planned.clone();
-        state.set("id", id);
+        state.id = Some(id.to_owned());
         let shape = self.bodies.applied().map(|it| it.shape());
-        if output::store(&mut state, document, shape).is_err() {
-            output::clear(&mut state);
+        if state.output.store(document, shape).is_err() {
+            state.output.clear();
         }
-        change.identity = identity(&state).ok();
-        change.state = state;
+        call.identity = identity(&state).ok();
+        call.keep(&state);
+        state
     }
 
     /// Makes the request of `post_create_read`. `None` if there is none.
@@ -111,24 +112,25 @@ impl Created<'_> {
         session: &Session<'_>,
         document: &[u8],
     ) -> Result<Option<Vec<u8>>, Diagnostic> {
-        let Some(read) = self.planned.object("post_create_read") else { return Ok(None) };
+        let Some(read) = &self.planned.create.post_create_read else { return Ok(None) };
         let invalid =
             |error: &dyn std::fmt::Display| unusable("post_create_read", &error.to_string());
-        let path = expand_path(&text(&read, "path"), &text(self.planned, "path"), document);
-        let parameters = session.parameters(self.planned, "read", Some(document));
-        let (query, headers) = (query_of(&read.attr("query")), headers_of(&read.attr("header")));
+        let path = expand_path(&read.path, &self.planned.path, document);
+        let read_arguments = &self.planned.read.arguments;
+        let parameters =
+            session.parameters(&self.planned.arguments, read_arguments, Some(document));
         let outgoing = Outgoing {
             name: "Post-create read",
             method: Method::GET,
             path: &path.map_err(|it| invalid(&it))?,
-            parameters: &parameters.with(query, headers, Some(document)),
+            parameters: &parameters.with(&read.arguments, Some(document)),
             body: None,
             content_type: DefaultContentType::Never,
             is_operation: false,
         };
         let answer = session.send(outgoing).await?;
         let answer = session.accepted("Post-create read", answer)?;
-        let selector = read.string("selector").map(|it| expand_body(&it, &answer.body));
+        let selector = read.selector.as_ref().map(|it| expand_body(it, &answer.body));
         let selector = selector.transpose().map_err(|it| invalid(&it))?;
         let part = selected("post_create_read", selector.as_deref(), &answer.body)?;
         part.map(Some).ok_or_else(|| invalid(&"the answer has nothing at `selector`"))
@@ -136,13 +138,13 @@ impl Created<'_> {
 }
 
 /// Checks that the object does not exist yet.
-async fn check_absence(session: &Session<'_>, planned: &Object) -> StepResult {
-    let path = text(planned, "path");
+async fn check_absence(session: &Session<'_>, planned: &ApiObject) -> Result<(), Diagnostic> {
+    let path = &planned.path;
     let outgoing = Outgoing {
         name: "Existence check",
         method: Method::GET,
-        path: &path,
-        parameters: &session.parameters(planned, "read", None),
+        path,
+        parameters: &session.parameters(&planned.arguments, &planned.read.arguments, None),
         body: None,
         content_type: DefaultContentType::Never,
         is_operation: false,
@@ -160,15 +162,16 @@ async fn check_absence(session: &Session<'_>, planned: &Object) -> StepResult {
 }
 
 /// The part of the answer that is the object.
-fn created(planned: &Object, answer: &Answer) -> Result<Vec<u8>, Diagnostic> {
-    let selector = planned.string("create_selector");
-    selected("create_selector", selector.as_deref(), &answer.body)?
+fn created(planned: &ApiObject, answer: &Answer) -> Result<Vec<u8>, Diagnostic> {
+    let selector = planned.create.create_selector.as_deref();
+    selected("create_selector", selector, &answer.body)?
         .ok_or_else(|| unusable("create_selector", "the answer has nothing at this path"))
 }
 
 /// The path of the object.
-fn identify(planned: &Object, document: &[u8]) -> Result<String, Diagnostic> {
-    Ok(expanded_path(planned, "read_path", document)?.unwrap_or_else(|| text(planned, "path")))
+fn identify(planned: &ApiObject, document: &[u8]) -> Result<String, Diagnostic> {
+    let read_path = Expression::new("read_path", planned.read.read_path.as_ref());
+    Ok(read_path.path(&planned.path, document)?.unwrap_or_else(|| planned.path.clone()))
 }
 
 /// Tells that the object exists without a state.

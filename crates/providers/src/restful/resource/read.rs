@@ -2,7 +2,7 @@
 
 use http_client::Method;
 
-use super::import::identity;
+use super::{arguments::ApiObject, import::identity};
 use crate::restful::{
     document::{
         convert::{from_json, from_json_implied, to_json},
@@ -12,42 +12,39 @@ use crate::restful::{
         tree::Tree,
     },
     ephemeral_body,
-    expression::expand::expand_body,
-    output,
     request::build::DefaultContentType,
-    session::{Outgoing, Session, expanded_text, json_of, selected, sentence, text, unusable},
+    schema::text_values,
+    session::{Expression, Outgoing, Session, json_of, selected, sentence, unusable},
 };
-use mayfly_sdk::erased::{Existing, StepResult};
-use mayfly_sdk::{Diagnostic, Object};
+use mayfly_sdk::{Call, Diagnostic};
 
 /// A read that is to be made.
 pub(super) struct Reading<'a> {
     /// The object with its `id` and the attributes of reads.
-    pub(super) of: Object,
+    pub(super) of: ApiObject,
     /// The document for expressions: the answer that is known.
     pub(super) reference: &'a [u8],
     /// True if the state gets the body that the API has.
     pub(super) updates_body: bool,
 }
 
-/// Reads the object of the state.
-pub(super) async fn refresh(session: &mut Session<'_>, existing: &mut Existing) -> StepResult {
-    let reference = output::document(&existing.state)?;
-    let applied = ephemeral_body::applied(&existing.private)?;
+/// Reads the object of the state. `None` if it no longer exists.
+pub(super) async fn refresh(
+    session: &mut Session<'_>,
+    state: ApiObject,
+    call: &mut Call,
+) -> Result<Option<ApiObject>, Diagnostic> {
+    let reference = state.output.document()?;
+    let applied = ephemeral_body::applied(&call.private)?;
     if let Some(applied) = &applied {
         session.hidden.add_shape(applied.shape());
     }
-    let reading = Reading { of: existing.state.clone(), reference: &reference, updates_body: true };
-    let found = read(session, &reading, applied.as_ref().map(|it| it.shape())).await;
-    match found.map_err(of_state)? {
-        Some(found) => {
-            existing.identity = Some(identity(&found.state)?);
-            existing.state = found.state;
-            found.misfit.into_iter().for_each(|it| existing.diagnostics.push(it));
-        }
-        None => existing.gone(),
-    }
-    Ok(())
+    let reading = Reading { of: state, reference: &reference, updates_body: true };
+    let found = read(session, reading, applied.as_ref().map(|it| it.shape())).await;
+    let Some(found) = found.map_err(of_state)? else { return Ok(None) };
+    call.identity = Some(identity(&found.state)?);
+    found.misfit.into_iter().for_each(|it| call.diagnostics.push(it));
+    Ok(Some(found.state))
 }
 
 /// Adds the way out of an error that arguments in the state cause: a refresh does not see the configuration.
@@ -65,15 +62,15 @@ fn of_state(mut error: Diagnostic) -> Diagnostic {
 /// Reads the object after a change, when it must be there.
 pub(super) async fn read_back(
     session: &Session<'_>,
-    reading: &Reading<'_>,
+    reading: Reading<'_>,
     shape: Option<&Tree>,
     change: &str,
-) -> Result<Object, Diagnostic> {
+) -> Result<ApiObject, Diagnostic> {
+    let id = reading.of.id.clone().unwrap_or_default();
     let missing = || {
         let detail = format!(
-            "After its {change}, the API has no object at {}. If the API needs time for it, use \
-             `poll_create` or `poll_update`; else check `read_path` and `read_selector`.",
-            text(&reading.of, "id")
+            "After its {change}, the API has no object at {id}. If the API needs time for it, use \
+             `poll_create` or `poll_update`; else check `read_path` and `read_selector`."
         );
         Diagnostic::error("Missing Resource State After Change", detail)
     };
@@ -86,7 +83,7 @@ pub(super) async fn read_back(
 
 /// An object that was read.
 struct Found {
-    state: Object,
+    state: ApiObject,
     /// The reason why the answer is not in the state.
     misfit: Option<Diagnostic>,
 }
@@ -94,16 +91,16 @@ struct Found {
 /// Reads an object. `None` if the API does not have it.
 async fn read(
     session: &Session<'_>,
-    reading: &Reading<'_>,
+    reading: Reading<'_>,
     shape: Option<&Tree>,
 ) -> Result<Option<Found>, Diagnostic> {
-    let of = &reading.of;
-    let id = text(of, "id");
+    let Reading { of: mut state, reference, updates_body } = reading;
+    let arguments = &state.read;
     let outgoing = Outgoing {
         name: "Read",
         method: Method::GET,
-        path: &id,
-        parameters: &session.parameters(of, "read", Some(reading.reference)),
+        path: state.id.as_deref().unwrap_or_default(),
+        parameters: &session.parameters(&state.arguments, &arguments.arguments, Some(reference)),
         body: None,
         content_type: DefaultContentType::Never,
         is_operation: false,
@@ -113,29 +110,28 @@ async fn read(
         return Ok(None);
     }
     let answer = session.accepted("Read", answer)?;
-    let selector = expanded_text(of, "read_selector", reading.reference)?;
+    let selector = Expression::new("read_selector", arguments.read_selector.as_ref());
+    let selector = selector.body(reference)?;
     let Some(part) = selected("read_selector", selector.as_deref(), &answer.body)? else {
         return Ok(None);
     };
-    let document = templated(of, part)?;
-    let mut state = of.clone();
-    if reading.updates_body {
+    let template = arguments.read_response_template.as_ref();
+    let document = Expression::new("read_response_template", template).body(&part)?;
+    let document = document.map_or(part, String::into_bytes);
+    if updates_body {
         update_body(&mut state, &document, shape)?;
     }
-    let misfit = output::store_what_fits(&mut state, &document, shape)?;
+    let misfit = state.output.store_what_fits(&document, shape)?;
     Ok(Some(Found { state, misfit }))
-}
-
-fn templated(of: &Object, answer: Vec<u8>) -> Result<Vec<u8>, Diagnostic> {
-    let Some(template) = of.string("read_response_template") else { return Ok(answer) };
-    let text = expand_body(&template, &answer);
-    let text = text.map_err(|it| unusable("read_response_template", &it.to_string()))?;
-    Ok(text.into_bytes())
 }
 
 /// Sets the body to the parts of the answer that it tracks. If the answer has another structure, the body becomes the
 /// whole answer, so that the difference is visible. The parts that `ephemeral_body` set are in neither.
-fn update_body(state: &mut Object, document: &[u8], shape: Option<&Tree>) -> StepResult {
+fn update_body(
+    state: &mut ApiObject,
+    document: &[u8],
+    shape: Option<&Tree>,
+) -> Result<(), Diagnostic> {
     let invalid = |it: &dyn std::fmt::Display| {
         Diagnostic::error("Answer Cannot Be Read", sentence(&it.to_string()))
     };
@@ -144,25 +140,27 @@ fn update_body(state: &mut Object, document: &[u8], shape: Option<&Tree>) -> Ste
         let tree = Tree::parse(&document).map_err(|it| invalid(&it))?;
         document = masked(tree, shape).text().into_bytes();
     }
-    let body = state.attr("body");
+    let body = &state.body;
     let typed = match body.is_null() {
         true => from_json_implied(&document),
         false => from_json(&document, &body.ty()),
     };
     let read = typed.or_else(|_| from_json_implied(&document)).map_err(|it| invalid(&it))?;
     // A number of the configuration can have more digits than a document has for it.
-    let is_same = !body.is_null() && body.ty() == read.ty() && to_json(&body) == to_json(&read);
+    let is_same = !body.is_null() && body.ty() == read.ty() && to_json(body) == to_json(&read);
     if !is_same {
-        state.set("body", read);
+        state.body = read;
     }
     Ok(())
 }
 
 /// Adds the values of `write_only_attrs` that the API does not return.
-fn with_write_only(state: &Object, document: &[u8]) -> Result<Vec<u8>, Diagnostic> {
-    let paths = state.strings("write_only_attrs");
-    let known =
-        if paths.is_empty() || document.is_empty() { None } else { json_of(state, "body")? };
+fn with_write_only(state: &ApiObject, document: &[u8]) -> Result<Vec<u8>, Diagnostic> {
+    let paths = text_values(state.write_only_attrs.as_ref());
+    let known = match paths.is_empty() || document.is_empty() {
+        true => None,
+        false => json_of("body", &state.body)?,
+    };
     let Some(known) = known else { return Ok(document.to_vec()) };
     let unusable = |it: &dyn std::fmt::Display| unusable("write_only_attrs", &it.to_string());
     let known = Document::parse(known.as_bytes()).map_err(|it| unusable(&it))?;

@@ -3,8 +3,8 @@
 use http_client::Method;
 
 use super::{
+    arguments::{ApiObject, BodyPatch},
     import::identity,
-    method,
     read::{Reading, read_back},
 };
 use crate::restful::{
@@ -15,67 +15,66 @@ use crate::restful::{
     },
     ephemeral_body::{Bodies, applied, changed, merge, merge_patch, remember},
     expression::expand::expand_body,
-    output,
     request::{build::DefaultContentType, locks::HeldLocks},
-    schema::EPHEMERAL_BODY,
-    session::{Outgoing, Session, expanded_path, text, tree_of, unusable},
+    session::{Expression, Outgoing, Session, tree_of, unusable},
     waiting::{Begun, Guarded, await_end, precheck},
 };
-use mayfly_sdk::erased::{Change, StepResult};
-use mayfly_sdk::{Diagnostic, Object};
+use mayfly_sdk::{Call, Diagnostic, PrivateState};
 
 /// Updates the object. Nothing is sent if neither the body nor `ephemeral_body` changes.
-pub(super) async fn update(session: &mut Session<'_>, change: &mut Change) -> StepResult {
-    let planned = change.planned.clone();
-    let bodies = Bodies::of(&planned, &change.config)?;
+pub(super) async fn update(
+    session: &mut Session<'_>,
+    prior: &ApiObject,
+    mut planned: ApiObject,
+    call: &mut Call,
+) -> Result<ApiObject, Diagnostic> {
+    planned.id.clone_from(&prior.id);
+    let bodies = Bodies::of(&planned.body, &planned.ephemeral_body)?;
     if let Some(ephemeral) = &bodies.ephemeral {
         session.hidden.add_body(&ephemeral.tree);
     }
-    let before = applied(&change.private)?;
-    let reference = output::document(&change.prior)?;
+    let before = applied(&call.private)?;
+    let reference = prior.output.document()?;
+    let patches = planned.update.update_body_patches.as_deref().unwrap_or_default();
     let update = Update {
-        prior: tree_of(&change.prior, "body")?,
-        body: patched(&planned, bodies.body.clone(), &reference)?,
+        prior: tree_of("body", &prior.body)?,
+        body: patched(patches, bodies.body.clone(), &reference)?,
         planned: &planned,
         bodies: &bodies,
         before: before.as_ref(),
         reference: &reference,
     };
-    let is_changed = changed(&change.config.attr(EPHEMERAL_BODY), &change.private)?;
+    let is_changed = changed(&planned.ephemeral_body, &call.private)?;
     // The locks of the prechecks are held until the object was read.
     let _locks = match is_changed || update.prior != update.body {
-        true => update.send(session, change).await?,
+        true => update.send(session, &mut call.private).await?,
         false => HeldLocks::new(),
     };
-    let mut of = planned.clone();
-    of.set("id", change.prior.attr("id"));
-    let reading = Reading { of, reference: &reference, updates_body: false };
+    let reading = Reading { of: planned, reference: &reference, updates_body: false };
     let shape = bodies.applied().map(|it| it.shape());
-    change.state = read_back(&session.finishing(), &reading, shape, "update").await?;
-    change.identity = Some(identity(&change.state)?);
-    remember(&mut change.private, bodies.applied());
-    Ok(())
+    let state = read_back(&session.finishing(), reading, shape, "update").await?;
+    call.identity = Some(identity(&state)?);
+    remember(&mut call.private, bodies.applied());
+    Ok(state)
 }
 
 /// Applies `update_body_patches` to the body.
 fn patched(
-    planned: &Object,
+    patches: &[BodyPatch],
     body: Option<Tree>,
     reference: &[u8],
 ) -> Result<Option<Tree>, Diagnostic> {
-    let patches = planned.objects("update_body_patches");
     if patches.is_empty() {
         return Ok(body);
     }
     let invalid = |it: &dyn std::fmt::Display| unusable("update_body_patches", &it.to_string());
     let mut document = body.map(|it| it.text()).unwrap_or_default();
-    for (_, patch) in patches {
-        let path = text(&patch, "path");
-        document = match patch.string("raw_json") {
-            None => delete(document.as_bytes(), &path).map_err(|it| invalid(&it))?,
+    for BodyPatch { path, raw_json, .. } in patches {
+        document = match raw_json {
+            None => delete(document.as_bytes(), path).map_err(|it| invalid(&it))?,
             Some(raw) => {
-                let raw = expand_body(&raw, reference).map_err(|it| invalid(&it))?;
-                set_raw(document.as_bytes(), &path, raw.as_bytes()).map_err(|it| invalid(&it))?
+                let raw = expand_body(raw, reference).map_err(|it| invalid(&it))?;
+                set_raw(document.as_bytes(), path, raw.as_bytes()).map_err(|it| invalid(&it))?
             }
         };
     }
@@ -88,7 +87,8 @@ struct Update<'a> {
     prior: Option<Tree>,
     /// The new body without `ephemeral_body`.
     body: Option<Tree>,
-    planned: &'a Object,
+    /// The new object with the `id` of the prior one.
+    planned: &'a ApiObject,
     bodies: &'a Bodies,
     /// The `ephemeral_body` of the last request.
     before: Option<&'a Applied>,
@@ -100,19 +100,24 @@ impl Update<'_> {
     async fn send(
         &self,
         session: &Session<'_>,
-        change: &mut Change,
+        private: &mut PrivateState,
     ) -> Result<HeldLocks, Diagnostic> {
-        let parameters = session.parameters(self.planned, "update", Some(self.reference));
-        let id = text(&change.prior, "id");
+        let planned = self.planned;
+        let arguments = &planned.update;
+        let parameters =
+            session.parameters(&planned.arguments, &arguments.arguments, Some(self.reference));
+        let id = planned.id.as_deref().unwrap_or_default();
         let guarded = Guarded {
             attribute: "precheck_update",
-            path: &id,
+            path: id,
             document: self.reference,
             parameters: &parameters,
         };
-        let locks = precheck(session, self.planned, &guarded).await?;
-        let method = method(self.planned, "update_method", &session.settings.methods.update);
-        let path = expanded_path(self.planned, "update_path", self.reference)?.unwrap_or(id);
+        let locks = precheck(session, arguments.precheck_update.as_ref(), &guarded).await?;
+        let method = arguments.update_method.as_ref().map(|it| &it.0);
+        let method = method.unwrap_or(&session.settings.methods.update).clone();
+        let path = Expression::new("update_path", arguments.update_path.as_ref());
+        let path = path.path(&planned.path, self.reference)?.unwrap_or_else(|| id.to_owned());
         let outgoing = Outgoing {
             name: "Update",
             body: self.request_body(session, &method)?,
@@ -124,10 +129,10 @@ impl Update<'_> {
         };
         // From here on the API may have the old parts, the new ones, or both.
         let unconfirmed = Applied::unconfirmed(self.before, self.bodies.applied());
-        remember(&mut change.private, unconfirmed.as_ref());
+        remember(private, unconfirmed.as_ref());
         let answer = session.send(outgoing).await?;
         if answer.status.is_client_error() {
-            remember(&mut change.private, self.before);
+            remember(private, self.before);
         }
         let answer = session.accepted("Update", answer)?;
         let url = answer.url.expose();
@@ -138,7 +143,7 @@ impl Update<'_> {
             document: self.reference,
             parameters: &parameters,
         };
-        await_end(session, self.planned, &begun).await?;
+        await_end(session, arguments.poll_update.as_ref(), &begun).await?;
         Ok(locks)
     }
 
@@ -147,7 +152,7 @@ impl Update<'_> {
         session: &Session<'_>,
         method: &Method,
     ) -> Result<Option<String>, Diagnostic> {
-        let is_whole = self.planned.bool("merge_patch_disabled");
+        let is_whole = self.planned.update.merge_patch_disabled;
         let is_whole = is_whole.unwrap_or(session.settings.merge_patch_disabled);
         let ephemeral = self.bodies.ephemeral.as_ref();
         match (&self.prior, &self.body) {

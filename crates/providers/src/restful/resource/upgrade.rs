@@ -7,33 +7,27 @@ use serde_json::{Map, Value as Json};
 use values::{Type, json};
 
 use crate::restful::{document::convert::from_json_implied, session::unusable};
-use mayfly_sdk::Diagnostic;
+use mayfly_sdk::{Diagnostic, Upgrade};
 
 /// The attributes of version 0 with a JSON text.
 const DOCUMENTS: [&str; 3] = ["body", "output", "delete_body"];
 
-/// Upgrades the JSON of a state to version 2. Attributes without a place in it are dropped later.
+/// The upgrades to version 2. Attributes without a place in it are dropped later.
+pub(in crate::restful) fn upgrades() -> Vec<Upgrade> {
+    vec![Upgrade::from_json(0, with_documents), Upgrade::from_json(1, Ok)]
+}
+
+/// Converts the JSON texts of version 0.
 ///
 /// # Errors
-/// Returns an error for another version, or if a text is not JSON.
-pub(in crate::restful) fn upgraded(from: i64, state: Json) -> Result<Json, Diagnostic> {
-    let Json::Object(mut members) = state else { return Ok(state) };
-    match from {
-        0 => {
-            for name in DOCUMENTS {
-                convert(&mut members, name)?;
-            }
-        }
-        1 => {}
-        _ => {
-            let detail = format!(
-                "A newer version of the provider wrote this state (schema version {from}). Use \
-                 that version."
-            );
-            return Err(Diagnostic::error("Unable to Upgrade Resource State", detail));
+/// Returns an error if a text is not JSON.
+fn with_documents(mut state: Json) -> Result<Json, Diagnostic> {
+    if let Json::Object(members) = &mut state {
+        for name in DOCUMENTS {
+            convert(members, name)?;
         }
     }
-    Ok(Json::Object(members))
+    Ok(state)
 }
 
 /// Replaces a JSON text by the document, in the form of an attribute of dynamic type.
