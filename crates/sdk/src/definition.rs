@@ -120,24 +120,6 @@ impl<C: Send + Sync + 'static> Types<C> {
         self
     }
 
-    /// Adds a managed resource type without a Rust type for its objects.
-    pub fn erased_resource(&mut self, resource: Box<dyn erased::Resource<C>>) -> &mut Types<C> {
-        self.resources.push(resource);
-        self
-    }
-
-    /// Adds a data source without a Rust type for its objects.
-    pub fn erased_data_source(&mut self, it: Box<dyn erased::DataSource<C>>) -> &mut Types<C> {
-        self.data_sources.push(it);
-        self
-    }
-
-    /// Adds an ephemeral resource type without a Rust type for its objects.
-    pub fn erased_ephemeral(&mut self, it: Box<dyn erased::EphemeralResource<C>>) -> &mut Types<C> {
-        self.ephemeral_resources.push(it);
-        self
-    }
-
     /// Adds a function.
     pub fn function(&mut self, function: Function) -> &mut Types<C> {
         self.functions.push(function);

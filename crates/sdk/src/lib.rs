@@ -21,7 +21,6 @@
 
 extern crate self as mayfly_sdk;
 
-pub mod erased;
 pub mod log;
 pub mod modify;
 pub mod schema;
@@ -32,6 +31,7 @@ mod data_source;
 mod definition;
 mod diagnostics;
 mod ephemeral;
+mod erased;
 mod function;
 mod model;
 mod plan;

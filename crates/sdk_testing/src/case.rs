@@ -174,7 +174,7 @@ impl Case {
             Kind::Fail { configuration, text } => {
                 let files = self.files_with(configuration);
                 let outcome = core.apply(&files);
-                // What the failed apply has created is destroyed with its configuration, if there is no better one.
+                // The configuration of a failed apply destroys what it has created, if there is no better one.
                 if !outcome.objects.is_empty() && applied.iter().all(|it| it.text.is_empty()) {
                     *applied = files;
                 }

@@ -45,7 +45,7 @@ impl Program {
 
     fn run(&self, folder: &Path, arguments: &[&str]) -> Result<Output, String> {
         let mut command = Command::new(&self.program);
-        // Settings of the person who runs the test, such as another workspace, would change its meaning.
+        // A setting of the user, such as another workspace, would change the meaning of the test.
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(name)) {
             command.env_remove(name);
         }

@@ -16,9 +16,9 @@ use tokio::{
 
 use super::{
     fault::Fault,
-    gate::store_error,
     lease, names,
     store::{Entry, Record, Store},
+    store_error::store_error,
 };
 use mayfly_sdk::{Diagnostic, Secret};
 

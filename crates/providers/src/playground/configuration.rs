@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
 use mayfly_sdk::{Diagnostic, Key, MaybeUnknown, Model, Secret};
 
-use super::{client::Client, fault::RequestedFault, gate::store_error, store::Entry};
+use super::{client::Client, fault::RequestedFault, store::Entry, store_error::store_error};
 
 /// A small remote system to try things out with.
 #[derive(Model)]
@@ -20,9 +20,9 @@ pub(crate) struct Configuration {
     require_keys: MaybeUnknown<Option<bool>>,
     /// A lease's token; while it is not valid, the remote system refuses every call.
     auth_token: MaybeUnknown<Option<Secret>>,
-    /// Where the remote system is reached, such as a tunnel's local address.
+    /// The address of the remote system, such as a tunnel's local address.
     address: MaybeUnknown<Option<String>>,
-    /// How long every call takes at least.
+    /// The least duration of every call.
     #[attribute(between(0, 60_000))]
     latency_ms: MaybeUnknown<Option<u64>>,
     #[attribute(optional)]

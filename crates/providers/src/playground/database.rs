@@ -9,10 +9,10 @@ use mayfly_sdk::{
 use super::{
     client::Client,
     fault::Fault,
-    gate::store_error,
     names::{arn, not_found, unique},
     secret_value::{HasSecretValue, SecretValue, Stored},
     store::Record,
+    store_error::store_error,
 };
 
 const TYPE: &str = "playground_database";

@@ -15,6 +15,7 @@ use super::{
     client::Client,
     fault::{EnvironmentFault, Fault, FaultKind},
     store::{Entry, Store, StoreError},
+    store_error::store_error,
 };
 use mayfly_sdk::{Object, PrivateState, Server, Stop, Stopper};
 
@@ -294,10 +295,4 @@ fn spoiled(value: &Value, kind: FaultKind, block: &provider::Block) -> Value {
         _ => {}
     }
     object.value().clone()
-}
-
-/// Converts an error of the store to a diagnostic. The error quotes no secret.
-#[expect(clippy::needless_pass_by_value, reason = "it is used with `map_err`")]
-pub(super) fn store_error(error: StoreError) -> ProviderDiagnostic {
-    ProviderDiagnostic::error("The playground's store cannot be used", format!("Failed: {error}."))
 }

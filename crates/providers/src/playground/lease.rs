@@ -13,10 +13,10 @@ use mayfly_sdk::{Diagnostic, EphemeralCall, EphemeralResource, Model, Secret};
 use super::{
     client::Client,
     fault::Fault,
-    gate::store_error,
     names::{secret_name, unique},
     secret,
     store::{Record, Store},
+    store_error::store_error,
 };
 
 const TYPE: &str = "playground_lease";
@@ -41,7 +41,7 @@ pub(super) struct Lease {
     /// When it really ends, if not after ttl_ms.
     #[attribute(between(1, LONGEST))]
     expire_after_ms: Option<i64>,
-    /// How often the lease can be renewed; without limit by default.
+    /// The number of possible renewals; without limit by default.
     #[attribute(between(0, LONGEST))]
     max_renewals: Option<i64>,
     #[attribute(computed)]

@@ -23,6 +23,7 @@ mod secret_reading;
 mod secret_value;
 mod secret_version;
 pub mod store;
+mod store_error;
 mod tunnel;
 mod vault;
 mod write_only_set;

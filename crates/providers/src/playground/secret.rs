@@ -5,10 +5,10 @@ use mayfly_sdk::{Call, Diagnostic, Import, Key, Model, Number, PlanChange, Resou
 use super::{
     client::Client,
     fault::Fault,
-    gate::store_error,
     names::{not_found, secret_arn, secret_name},
     secret_value::{HasSecretValue, SecretValue, Stored},
     store::Record,
+    store_error::store_error,
 };
 
 /// The kind of object in the store. `playground_secret_version` sets values of the same objects.

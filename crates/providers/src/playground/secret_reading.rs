@@ -28,7 +28,7 @@ pub(super) struct EphemeralSecret {
     description: Option<String>,
     #[attribute(computed)]
     value: Option<Secret>,
-    /// The same as value.
+    /// A copy of `value`.
     #[attribute(computed)]
     secret_string: Option<Secret>,
     #[attribute(computed)]

@@ -8,11 +8,11 @@ use mayfly_sdk::{
 use super::{
     client::Client,
     fault::Fault,
-    gate::store_error,
     names::{not_found, secret_name, unique},
     secret::{KIND, VALUE},
     secret_value::{HasSecretValue, SecretValue, Stored},
     store::Record,
+    store_error::store_error,
 };
 
 const TYPE: &str = "playground_secret_version";

@@ -26,7 +26,7 @@ pub(super) struct TunnelType;
 pub(super) struct Tunnel {
     user: Option<String>,
     tunnel_host: Option<String>,
-    /// Where it leads to. Hosts of reserved domains, such as example.com, echo what they are sent.
+    /// The host that the tunnel leads to. Hosts of reserved domains, such as example.com, echo what they are sent.
     #[attribute(length(1, 253))]
     remote_host: String,
     #[attribute(between(1, 65_535))]

@@ -9,7 +9,7 @@ use mayfly_sdk::{
 use provider::write_only_paths;
 use values::json;
 
-use super::{client::Client, fault::Fault, gate::store_error, names::unique, store::Record};
+use super::{client::Client, fault::Fault, names::unique, store::Record, store_error::store_error};
 
 const TYPE: &str = "playground_vault";
 const KIND: &str = "vault";

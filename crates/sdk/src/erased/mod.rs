@@ -5,10 +5,7 @@
 
 mod typed;
 
-use std::{
-    future::ready,
-    ops::{Deref, DerefMut},
-};
+use std::future::ready;
 
 use provider::{BoxFuture, ImportTarget};
 use serde_json::Value as Json;
@@ -27,10 +24,10 @@ use crate::{
 };
 
 /// The result of a step of a provider. The error is added to the diagnostics of the call.
-pub type StepResult = Result<(), Diagnostic>;
+pub(crate) type StepResult = Result<(), Diagnostic>;
 
 /// A managed resource type. `C` is the client that the provider configuration was converted to.
-pub trait Resource<C>: Send + Sync {
+pub(crate) trait Resource<C>: Send + Sync {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
@@ -136,27 +133,27 @@ pub trait Resource<C>: Send + Sync {
 }
 
 /// A create or an update that is being applied.
-pub struct Change {
+pub(crate) struct Change {
     /// The prior object; null for a create.
-    pub prior: Object,
+    pub(crate) prior: Object,
     /// The planned object, with write-only values.
-    pub planned: Object,
+    pub(crate) planned: Object,
     /// The result. Write-only attributes become null, whatever is set here.
-    pub state: Object,
+    pub(crate) state: Object,
     /// The rest of the call.
-    pub call: Call,
+    pub(crate) call: Call,
 }
 
 /// An existing object.
-pub struct Existing {
+pub(crate) struct Existing {
     /// The last known object, and on return the current one. Null if it no longer exists.
-    pub state: Object,
+    pub(crate) state: Object,
     /// The rest of the call.
-    pub call: Call,
+    pub(crate) call: Call,
 }
 
 /// A data source. `C` is the client that the provider configuration was converted to.
-pub trait DataSource<C>: Send + Sync {
+pub(crate) trait DataSource<C>: Send + Sync {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
@@ -173,15 +170,15 @@ pub trait DataSource<C>: Send + Sync {
 }
 
 /// A data source that is being read.
-pub struct DataRead {
+pub(crate) struct DataRead {
     /// The configuration, and on return the result.
-    pub state: Object,
+    pub(crate) state: Object,
     /// The rest of the call.
-    pub call: DataCall,
+    pub(crate) call: DataCall,
 }
 
 /// An ephemeral resource type. `C` is the client that the provider configuration was converted to.
-pub trait EphemeralResource<C>: Send + Sync {
+pub(crate) trait EphemeralResource<C>: Send + Sync {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
@@ -219,36 +216,16 @@ pub trait EphemeralResource<C>: Send + Sync {
 }
 
 /// An ephemeral resource that is being opened.
-pub struct Opening {
+pub(crate) struct Opening {
     /// The configuration, and on return the result.
-    pub result: Object,
+    pub(crate) result: Object,
     /// The rest of the call.
-    pub call: EphemeralCall,
+    pub(crate) call: EphemeralCall,
 }
 
 impl Existing {
     /// Records that the object no longer exists.
-    pub fn gone(&mut self) {
+    pub(crate) fn gone(&mut self) {
         self.state = Object::new(Value::null(self.state.value().ty()));
     }
 }
-
-macro_rules! call_of {
-    ($($of:ident: $call:ident),*) => {$(
-        impl Deref for $of {
-            type Target = $call;
-
-            fn deref(&self) -> &$call {
-                &self.call
-            }
-        }
-
-        impl DerefMut for $of {
-            fn deref_mut(&mut self) -> &mut $call {
-                &mut self.call
-            }
-        }
-    )*};
-}
-
-call_of!(Change: Call, Existing: Call, DataRead: DataCall, Opening: EphemeralCall);

@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// A Rust type for nested blocks: `Option<M>` for at most one block, `Vec<M>` for a list, [`Set<M>`] for a set,
-/// `BTreeMap<Str, M>` for blocks with a label, and [`Group<M>`]. `Option<Vec<M>>` is a list that keeps null, which a state
-/// has that was written before the block existed; the other collections read it as empty.
+/// `BTreeMap<Str, M>` for blocks with a label, and [`Group<M>`]. `Option<Vec<M>>` is a list that keeps null, which a
+/// state has that was written before the block existed; the other collections read it as empty.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type for nested blocks",
     note = "nested blocks are `Option<M>`, `Vec<M>`, `Set<M>` or `BTreeMap<Str, M>` of a struct `M` with \
