@@ -16,7 +16,7 @@ pub trait DataSource<C: Sync>: Send + Sync + 'static {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Called once.
+    /// The schema, always the same.
     fn schema(&self) -> Schema {
         Self::Model::schema()
     }

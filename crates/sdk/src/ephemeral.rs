@@ -20,7 +20,7 @@ pub trait EphemeralResource<C: Sync>: Send + Sync + 'static {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Called once.
+    /// The schema, always the same.
     fn schema(&self) -> Schema {
         Self::Model::schema()
     }

@@ -28,12 +28,12 @@ pub trait Resource<C: Sync>: Send + Sync + 'static {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Called once.
+    /// The schema, always the same.
     fn schema(&self) -> Schema {
         Self::Model::schema()
     }
 
-    /// The schema of resource identities. `None` if the type has none. Called once.
+    /// The schema of resource identities, always the same. `None` if the type has none.
     ///
     /// By default it consists of the attributes that are marked with `identity`, and the SDK sets the identity from the
     /// state. An import needs those that are not optional. A type with its own schema sets [`Call::identity`] itself.

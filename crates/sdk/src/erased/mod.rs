@@ -31,10 +31,10 @@ pub(crate) trait Resource<C>: Send + Sync {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Called once.
+    /// The schema, always the same.
     fn schema(&self) -> Schema;
 
-    /// The schema of resource identities. `None` if the type has none. Called once.
+    /// The schema of resource identities, always the same. `None` if the type has none.
     fn identity_schema(&self) -> Option<Schema> {
         None
     }
@@ -157,7 +157,7 @@ pub(crate) trait DataSource<C>: Send + Sync {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Called once.
+    /// The schema, always the same.
     fn schema(&self) -> Schema;
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
@@ -182,7 +182,7 @@ pub(crate) trait EphemeralResource<C>: Send + Sync {
     /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Called once.
+    /// The schema, always the same.
     fn schema(&self) -> Schema;
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.

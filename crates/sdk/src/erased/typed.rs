@@ -38,7 +38,11 @@ impl<R> TypedResource<R> {
         R: Resource<C>,
     {
         let schema = of.schema();
-        let identity = identity_of(&schema.block).into_iter().flat_map(|it| it.block.attributes);
+        // A type with its own schema of identities sets them itself.
+        let names = |it: &Schema| it.block.attributes.keys().cloned().collect::<Vec<_>>();
+        let own = of.identity_schema().map(|it| names(&it));
+        let derived = identity_of(&schema.block).filter(|it| own == Some(names(it)));
+        let identity = derived.into_iter().flat_map(|it| it.block.attributes);
         let part = |(name, it)| IdentityPart { name, is_optional: is_optional(&it) };
         let identity = identity.map(part).collect();
         TypedResource { empty: schema.to_provider().block().empty_value(), of, identity }

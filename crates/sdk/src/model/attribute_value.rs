@@ -176,6 +176,11 @@ impl AttributeValue for f64 {
     }
 }
 
+/// Returns true if the text of a number is short. A configuration can have a number of a billion digits.
+fn is_moderate(number: &Number) -> bool {
+    number.nearest_f64().abs() < 1e20
+}
+
 /// Whole numbers are never rounded: one that does not fit is an error.
 macro_rules! whole_numbers {
     ($($integer:ty),*) => {$(
@@ -193,7 +198,8 @@ macro_rules! whole_numbers {
                 if !number.is_integer() {
                     return Err(part.error("Invalid Attribute Value", "must be a whole number"));
                 }
-                number.to_string().parse().map_err(|_| {
+                let fitting = is_moderate(&number).then(|| number.to_string().parse().ok());
+                fitting.flatten().ok_or_else(|| {
                     let range = format!("must be a whole number from {} to {}", <$integer>::MIN, <$integer>::MAX);
                     part.error("Invalid Attribute Value", &range)
                 })

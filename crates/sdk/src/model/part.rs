@@ -41,11 +41,17 @@ impl Part<'_> {
     /// The error for a value that is unknown where a known one is needed.
     #[must_use]
     pub fn unknown(&self) -> Diagnostic {
-        self.error(
-            "Value Not Known Yet",
-            "is needed now, but its value is known only after an apply. Apply the objects that it depends on first, \
-             for example with -target, or set it to a value that is known before",
-        )
+        let why = match self.unknowns {
+            Unknowns::Refused => {
+                "is needed now, but its value is known only after an apply. Apply the objects that it depends on \
+                 first, for example with -target, or set it to a value that is known before"
+            }
+            Unknowns::Absent => {
+                "is unknown in the plan, which its field cannot be. This is a bug in the provider: the type of the \
+                 field must be Option or MaybeUnknown"
+            }
+        };
+        self.error("Value Not Known Yet", why)
     }
 
     /// An error about the value; `what` continues a sentence that begins with the path.

@@ -37,15 +37,16 @@ fn check_places<T: AttributeValue>(expected: &[&str; 3]) {
 
 const MISSING: &str = ".a: a must be set, and not to null";
 const UNKNOWN: &str = ".a: a is needed now, but its value is known only after an apply";
+const CHOSEN: &str = ".a: a is unknown in the plan, which its field cannot be";
 
 #[test]
 fn null_and_unknown_need_a_type_for_them() {
-    check_places::<String>(&[MISSING, UNKNOWN, UNKNOWN]);
-    check_places::<u8>(&[MISSING, UNKNOWN, UNKNOWN]);
-    check_places::<Vec<bool>>(&[MISSING, UNKNOWN, UNKNOWN]);
-    check_places::<BTreeMap<Str, bool>>(&[MISSING, UNKNOWN, UNKNOWN]);
-    check_places::<Inner>(&[MISSING, UNKNOWN, UNKNOWN]);
-    check_places::<Shade>(&[MISSING, UNKNOWN, UNKNOWN]);
+    check_places::<String>(&[MISSING, UNKNOWN, CHOSEN]);
+    check_places::<u8>(&[MISSING, UNKNOWN, CHOSEN]);
+    check_places::<Vec<bool>>(&[MISSING, UNKNOWN, CHOSEN]);
+    check_places::<BTreeMap<Str, bool>>(&[MISSING, UNKNOWN, CHOSEN]);
+    check_places::<Inner>(&[MISSING, UNKNOWN, CHOSEN]);
+    check_places::<Shade>(&[MISSING, UNKNOWN, CHOSEN]);
     check_places::<Option<String>>(&["null", UNKNOWN, "null"]);
     check_places::<Option<Inner>>(&["null", UNKNOWN, "null"]);
     check_places::<MaybeUnknown<String>>(&[MISSING, "?", "?"]);
@@ -114,9 +115,9 @@ fn errors_about_parts_have_their_paths() {
     );
     check(
         r#"{"map": {"k": {"name": "?"}}}"#,
-        expect![[
-            r#".map["k"].name: map["k"].name is needed now, but its value is known only after an apply"#
-        ]],
+        expect![[r#"
+            .map["k"].name: map["k"].name is needed now, but its value is known only after an apply
+            .map["k"].name: map["k"].name is unknown in the plan, which its field cannot be"#]],
     );
     check(
         r#"{"map": {"k": null}}"#,
@@ -154,9 +155,9 @@ fn errors_about_parts_have_their_paths() {
     );
     check(
         r#"{"several": [{"name": "a"}, {"name": "?"}]}"#,
-        expect![
-            ".several[1].name: several[1].name is needed now, but its value is known only after an apply"
-        ],
+        expect![[r#"
+            .several[1].name: several[1].name is needed now, but its value is known only after an apply
+            .several[1].name: several[1].name is unknown in the plan, which its field cannot be"#]],
     );
     check(
         r#"{"labelled": {"x": {"name": null}}}"#,
@@ -229,4 +230,11 @@ fn values_of_another_type_are_errors() {
         assert_eq!(refused(read::<BTreeMap<Str, bool>>(&value, Unknowns::Refused)), !is_object);
         assert_eq!(refused(read::<Inner>(&value, Unknowns::Refused)), !is_object);
     }
+}
+
+#[test]
+fn number_of_thousands_of_digits_is_refused() {
+    let huge = Value::number(Number::parse("1e5000").expect("a number"));
+    let refused = read::<u8>(&huge, Unknowns::Refused);
+    assert_eq!(refused, ".a: a must be a whole number from 0 to 255");
 }

@@ -23,7 +23,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use mayfly_sdk::Secret;
+pub use mayfly_sdk::Secret;
 
 use self::seal::Key;
 pub(crate) use self::seal::random;
