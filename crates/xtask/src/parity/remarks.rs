@@ -26,6 +26,7 @@ impl Remark {
 pub(super) const REMARKS: &[Remark] = &[
     on(&["explain"], &["*"], "explains the changes of a plan, an error or a warning"),
     on(&["lsp", "serve"], &["*"], "the language server"),
+    on(&["provider", "provider new"], &["*"], "creates the crate of a provider"),
     on(&["completion"], &["*"], "prints the completion script for a shell"),
     on(&["watch"], &["*"], "plans again after every change of a file"),
     on(&["state adopt"], &["*"], "records the outcome of a creation that was never confirmed"),
