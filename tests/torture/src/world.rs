@@ -148,7 +148,8 @@ impl World {
             .current_dir(&self.folder)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", &self.folder)
+            // A provider may not write to a directory that contains the home directory.
+            .env("HOME", self.folder.with_extension("home"))
             .env(COOKIE, &self.folder)
             .process_group(0)
             .stdin(Stdio::null());

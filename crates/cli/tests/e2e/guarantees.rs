@@ -13,6 +13,7 @@ const SUITES: &[(&str, &[&str])] = &[
     ("provider", &["crates/provider/src"]),
     ("providers", &["crates/providers/src", "crates/providers/tests/bundled"]),
     ("backend", &["crates/backend/src"]),
+    ("packages", &["crates/packages/src"]),
     ("remote", &["crates/remote/tests/provisioning"]),
     ("render", &["crates/render/src"]),
     ("state", &["crates/state/src"]),

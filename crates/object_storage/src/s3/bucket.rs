@@ -80,6 +80,8 @@ impl S3Bucket {
             Some(keys) => {
                 Some(FoundKeys { keys: keys.clone(), place: "in the address".to_owned() })
             }
+            // Any package can name a server: what identifies the user is not sent in the clear.
+            None if !server.is_https() && !server.is_loopback() => None,
             None => storage.keys(profile, address.profile.is_some()).await?,
         };
         Ok(S3Bucket { base, region, keys })

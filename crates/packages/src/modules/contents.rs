@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::hash::{Hash, HashError, fault, hash_of_list, sha256_hex, sha256_of_bytes};
 
 /// Directories that belong to the user of a directory, not to the package.
-pub(super) const LEFT_OUT: [&str; 2] = [".git", ".terraform"];
+pub(super) const LEFT_OUT: [&str; 3] = [".git", ".hg", ".terraform"];
 
 /// The limit on the number of files. No package has so many.
 pub(super) const MAX_FILES: usize = 200_000;

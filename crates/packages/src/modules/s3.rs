@@ -87,16 +87,26 @@ fn aws_host(url: &Url) -> Result<Option<AwsHost>, &'static str> {
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let (bucket, region) = match labels.as_slice() {
         ["s3"] => (None, None),
+        ["s3", "dualstack", region] => (None, Some(*region)),
         ["s3", region] => (None, Some(*region)),
-        [region] => (None, Some(*region)),
+        [bucket @ .., "s3", "dualstack", region] => (Some(bucket.join(".")), Some(*region)),
         [bucket @ .., "s3", region] => (Some(bucket.join(".")), Some(*region)),
         [bucket @ .., "s3"] => (Some(bucket.join(".")), None),
-        [bucket @ .., region] => (Some(bucket.join(".")), Some(*region)),
-        [] => return Err("its host is none of S3"),
+        [region] if is_old_region(region) => (None, Some(*region)),
+        [bucket @ .., region] if is_old_region(region) => (Some(bucket.join(".")), Some(*region)),
+        // Anything else would be taken for the name of a bucket, which may be that of a stranger.
+        _ => return Err("its host is none of S3"),
     };
     // Older addresses have a dash in place of the dot.
     let region = region.map(|it| it.strip_prefix("s3-").unwrap_or(it).to_owned());
     Ok(Some(AwsHost { domain, region, bucket }))
+}
+
+/// Returns true for the label of older addresses that has a region after a dash.
+fn is_old_region(label: &str) -> bool {
+    let others = ["fips", "accelerate", "object-lambda", "outposts", "accesspoint", "website"];
+    let rest = label.strip_prefix("s3-");
+    rest.is_some_and(|it| !others.iter().any(|other| it.starts_with(other)))
 }
 
 #[cfg(test)]
@@ -149,6 +159,17 @@ mod tests {
                 "s3::http://127.0.0.1:9000/b/k?region=r&aws_access_key_id=i&aws_access_key_secret=s",
                 "http://127.0.0.1:9000/ r b \"k\" with keys",
             ),
+            (
+                "s3::https://s3.dualstack.eu-west-1.amazonaws.com/b/k",
+                "amazonaws.com eu-west-1 b \"k\"",
+            ),
+            (
+                "s3::https://b.s3.dualstack.eu-west-1.amazonaws.com/k",
+                "amazonaws.com eu-west-1 b \"k\"",
+            ),
+            ("s3::https://s3-fips.us-gov-west-1.amazonaws.com/b/k", "its host is none of S3"),
+            ("s3::https://b.s3-accelerate.amazonaws.com/k", "its host is none of S3"),
+            ("s3::https://b.eu-west-1.amazonaws.com/k", "its host is none of S3"),
             ("s3::https://s3.amazonaws.com/b", "its path must have the form BUCKET/KEY"),
             ("s3::https://s3.amazonaws.com/b/%FF", "its path is not UTF-8"),
             (

@@ -8,7 +8,8 @@ use db::Rule;
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates");
 
 /// Crates without diagnostics of their own: they are for developers, or speak for a provider.
-const SILENT: &[&str] = &["xtask", "providers", "provider", "values", "plugin", "addr", "syntax"];
+const SILENT: &[&str] =
+    &["xtask", "providers", "provider", "sdk", "values", "plugin", "addr", "syntax"];
 
 /// Crates that read a text and explain its faults in words of their own. They cannot see the table.
 const READERS: &[&str] = &["packages", "state", "backend"];
