@@ -12,13 +12,13 @@ use crate::storage::ObjectStorage;
 const MOST_OBJECTS: usize = 200_000;
 
 /// The most pages of a list: a page may be nearly empty.
-const MOST_PAGES: usize = 2_000;
+const MOST_PAGES: usize = 400;
 
 /// The longest name of an object, in bytes, which both services have as their limit.
 const MAX_NAME: usize = 1 << 10;
 
 /// The largest accepted page of a list, in bytes.
-const MAX_PAGE: u64 = 16 << 20;
+const MAX_PAGE: u64 = 8 << 20;
 
 /// A bucket, with the credentials for it.
 pub struct Bucket<'s> {

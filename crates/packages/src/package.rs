@@ -117,11 +117,15 @@ pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
 }
 
-/// Converts the name of a zip entry to a path inside of the package. `None` if it leads out of it.
+/// The deepest directories of a package.
+const MAX_LEVELS: usize = 64;
+
+/// Converts the name of a zip entry to a path inside of the package. `None` if it leads out of it, or is too deep.
 pub(crate) fn inner_path(name: &str) -> Option<PathBuf> {
     let name = name.strip_suffix('/').unwrap_or(name);
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     let is_safe = name.split('/').all(is_plain) && !name.contains(['\\', '\0']);
+    let is_safe = is_safe && name.split('/').count() <= MAX_LEVELS;
     is_safe.then(|| PathBuf::from(name))
 }
 
@@ -145,12 +149,20 @@ pub(crate) fn settle(directory: tempfile::TempDir, target: &Path) -> Result<(), 
     // The scratch directory has mode 0700. The package gets a mode that lets its parent directory control access.
     let permissions: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), permissions).map_err(fault("create", target))?;
-    let _old = set_aside(target)?;
-    std::fs::rename(directory.path(), target).map_err(fault("create", target))?;
+    let old = set_aside(target)?;
+    let settled = std::fs::rename(directory.path(), target);
+    if let (Err(_), Some(old)) = (&settled, &old) {
+        // Without its replacement, the package is still needed.
+        let _ = std::fs::rename(old.path().join(ASIDE), target);
+    }
+    settled.map_err(fault("create", target))?;
     // There is nothing left to remove.
     let _ = directory.keep();
     Ok(())
 }
+
+/// The name of a package that was moved away, in its scratch directory.
+const ASIDE: &str = "old";
 
 /// Moves the directory at the target to a scratch directory, which removes it when it is dropped.
 fn set_aside(target: &Path) -> Result<Option<tempfile::TempDir>, PackageError> {
@@ -158,7 +170,7 @@ fn set_aside(target: &Path) -> Result<Option<tempfile::TempDir>, PackageError> {
         return clear(target).map(|()| None);
     }
     let aside = scratch(target)?;
-    std::fs::rename(target, aside.path().join("old")).map_err(fault("replace", target))?;
+    std::fs::rename(target, aside.path().join(ASIDE)).map_err(fault("replace", target))?;
     Ok(Some(aside))
 }
 
@@ -173,4 +185,31 @@ pub(crate) fn clear(target: &Path) -> Result<(), PackageError> {
         Err(error) => Err(error),
     };
     removed.map_err(fault("replace", target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_out_or_are_too_deep_are_no_inner_paths() {
+        for name in ["", "/a", "../a", "a/../b", "a//b", "a/./b", "a\\b", &"a/".repeat(65)] {
+            assert_eq!(inner_path(name), None, "{name}");
+        }
+        assert_eq!(inner_path("a/b/"), Some(PathBuf::from("a/b")));
+        assert!(inner_path(&"a/".repeat(64)).is_some());
+    }
+
+    #[test]
+    fn package_stays_if_its_replacement_cannot_be_moved() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut replacement = tempfile::tempdir_in(folder.path()).expect("a directory");
+        replacement.disable_cleanup(true);
+        let target = replacement.path().join("package");
+        std::fs::create_dir(&target).expect("writable");
+        std::fs::write(target.join("old"), "").expect("writable");
+        // A directory cannot be moved into itself, so that the second move fails.
+        assert!(settle(replacement, &target).is_err());
+        assert!(target.join("old").exists());
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::blocking::{blocking, waiting};
@@ -84,20 +84,26 @@ fn lock_path(package: &Path) -> PathBuf {
 fn open_lock(cache: &Path, package: &Path) -> Result<Lock, String> {
     let failed = |error: io::Error| not_locked(package, &error);
     let parent = package.parent().unwrap_or(cache);
-    std::fs::create_dir_all(parent).map_err(failed)?;
+    std::fs::create_dir_all(cache).map_err(failed)?;
     let real = |path: &Path| std::fs::canonicalize(path).map_err(failed);
-    if !real(parent)?.starts_with(real(cache)?) {
+    // Nothing is created behind a link that leads out of the cache.
+    let is_there = |it: &&Path| std::fs::symlink_metadata(it).is_ok();
+    let existing = parent.ancestors().find(is_there).unwrap_or(cache);
+    if !real(existing)?.starts_with(real(cache)?) {
         return Err(format!(
             "the directory {} of the plugin cache leads out of the cache; remove the link",
             parent.display()
         ));
     }
+    std::fs::create_dir_all(parent).map_err(failed)?;
     let path = lock_path(package);
     if std::fs::symlink_metadata(&path).is_ok_and(|it| !it.is_file()) {
         return Err(format!("{} is not a lock file; remove it", path.display()));
     }
     let mut options = File::options();
-    let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+    let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let file = options.custom_flags(no_link).open(&path);
     let file = file.map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(Lock { file, is_held: true }),

@@ -40,27 +40,46 @@ pub(crate) fn open<R: Read + Seek>(file: R, most: usize) -> io::Result<ZipFile<R
 
 fn open_within<R: Read + Seek>(mut file: R, most: usize, bytes: u64) -> io::Result<ZipFile<R>> {
     check_end_records(&mut file, most as u64)?;
-    let left = Rc::new(Cell::new(bytes));
-    let reader = BufReader::new(Bounded { file, left: Rc::clone(&left) });
+    let size = file.seek(SeekFrom::End(0))?;
+    file.rewind()?;
+    let limit = Rc::new(Cell::new(Limit { left: bytes, exceeded: TOO_LONG }));
+    let reader = BufReader::new(Bounded { file, limit: Rc::clone(&limit) });
     let zip = ZipArchive::new(reader)?;
-    left.set(u64::MAX);
+    let again = zip.len() as u64 * READ_AGAIN;
+    limit.set(Limit { left: size.saturating_add(again), exceeded: OVERLAPPING });
     match zip.len() > most {
         true => Err(too_many(most as u64)),
         false => Ok(zip),
     }
 }
 
+/// The number of bytes that may still be read, and the error for more.
+#[derive(Clone, Copy)]
+struct Limit {
+    left: u64,
+    exceeded: &'static str,
+}
+
+const TOO_LONG: &str = "its list of entries is too long";
+/// Entries that share their bytes unpack to more than the file has, or take longer than it is long.
+const OVERLAPPING: &str = "its entries overlap";
+
+/// The bytes around the begin of an entry that may be read more than once, because the reader has a buffer.
+const READ_AGAIN: u64 = 1 << 16;
+
 /// A file of which only so many bytes can be read.
 pub(crate) struct Bounded<R> {
     file: R,
-    left: Rc<Cell<u64>>,
+    limit: Rc<Cell<Limit>>,
 }
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
-        let left = self.left.get().checked_sub(read as u64).ok_or_else(too_long)?;
-        self.left.set(left);
+        let limit = self.limit.get();
+        let left = limit.left.checked_sub(read as u64);
+        let left = left.ok_or_else(|| io::Error::other(limit.exceeded))?;
+        self.limit.set(Limit { left, ..limit });
         Ok(read)
     }
 }
@@ -130,7 +149,7 @@ fn too_many(most: u64) -> io::Error {
 }
 
 fn too_long() -> io::Error {
-    io::Error::other("its list of entries is too long")
+    io::Error::other(TOO_LONG)
 }
 
 fn unusual() -> io::Error {
@@ -220,6 +239,25 @@ mod tests {
         assert_eq!(opened(&end_64(1, 1, 46, 0), 10), "its end has an unusual form");
         let hidden = [end_64(0, 1 << 40, 46, 0), vec![0; 100], end_64(198, 1, 46, 0)].concat();
         assert_eq!(opened(&hidden, 10), "it has more than 10 entries");
+    }
+
+    #[test]
+    fn entries_that_share_their_bytes_are_refused() {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let stored =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        zip.start_file("a", stored).expect("in memory");
+        zip.write_all(&vec![b'x'; 1 << 20]).expect("in memory");
+        let file = zip.finish().expect("in memory").into_inner();
+        let mut zip = open(Cursor::new(&file), 10).expect("is a zip file");
+        let mut read = || {
+            let mut entry = zip.by_index(0)?;
+            io::copy(&mut entry, &mut io::sink())
+        };
+        // An entry that is read again stands for another one at the same place.
+        assert_eq!(read().expect("is read once"), 1 << 20);
+        let error = read().expect_err("the file is shorter").to_string();
+        assert!(error.ends_with("its entries overlap"), "{error}");
     }
 
     #[test]

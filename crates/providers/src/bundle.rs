@@ -21,7 +21,7 @@ pub struct Surroundings<'a> {
     /// The directory that the provider runs in.
     pub working_directory: &'a Path,
     /// The directories of the configuration: the working directory, that of the command, and those of modules.
-    /// Those that contain the home directory are left out.
+    /// Directories that contain the home directory are left out.
     pub configuration: &'a [PathBuf],
     /// The home directory of the user. `None` if it is unknown.
     pub home: Option<&'a Path>,
@@ -96,12 +96,17 @@ fn network_only(_: &Surroundings<'_>) -> Grants {
 }
 
 /// The grants of the playground: its store, which configurations in neighbouring directories may share, and tunnels
-/// from a port to an address. The neighbours of a directory in the home directory are not all configurations.
+/// from a port to an address. The neighbours of a directory in the home directory are not all configurations, and if
+/// the working directory contains the home directory, only the usual store in it is permitted.
 fn playground_grants(surroundings: &Surroundings<'_>) -> Grants {
     let working_directory = surroundings.working_directory;
     let is_narrow = |it: &&Path| !contains_home(it, surroundings.home);
     let neighbours = working_directory.parent().filter(is_narrow);
     let shared = neighbours.or_else(|| Some(working_directory).filter(is_narrow));
+    let shared = match shared {
+        Some(directory) => directory.to_owned(),
+        None => working_directory.join(playground::STORE_DEFAULT),
+    };
     let store = (surroundings.variable)(playground::STORE_VARIABLE).filter(|it| !it.is_empty());
     // A new store is created in the directory that contains it.
     let stores = store.iter().flat_map(|it| {
@@ -109,7 +114,7 @@ fn playground_grants(surroundings: &Surroundings<'_>) -> Grants {
         path.parent().map(Path::to_owned).into_iter().chain([path.clone()])
     });
     Grants {
-        write: shared.map(Path::to_owned).into_iter().chain(stores).collect(),
+        write: [shared].into_iter().chain(stores).collect(),
         connect: Ports::All,
         bind: Ports::All,
         ..Grants::default()

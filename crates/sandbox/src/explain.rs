@@ -156,16 +156,19 @@ impl Confinement {
     }
 }
 
-/// Returns true if a part is a path. A part without a dot or slash at its begin is one only at the begin of the error,
-/// or as Go writes it there.
+/// Returns true if a part is a path. A part without a dot or slash at its begin is one only directly before the error:
+/// with a slash in it, at the begin of the line, or as Go writes it there.
 fn is_path(part: &str, lower: &str) -> bool {
     if ["/", "./", "../"].iter().any(|it| part.starts_with(it)) {
         return true;
     }
     let error = format!("{}: permission denied", part.to_lowercase());
     let is_name = part.contains(['.', '/']) && !part.contains("://");
-    let begins = |line: &str| is_name && line.trim_start().starts_with(&error);
-    lower.lines().any(begins) || CALLS.iter().any(|it| lower.contains(&format!("{it} {error}")))
+    let is_refused = |line: &str| {
+        let has_place = part.contains('/') && line.contains(&format!(" {error}"));
+        is_name && (has_place || line.trim_start().starts_with(&error))
+    };
+    lower.lines().any(is_refused) || CALLS.iter().any(|it| lower.contains(&format!("{it} {error}")))
 }
 
 /// Returns a path without links, and the longest part of it that exists.

@@ -9,7 +9,7 @@ use crate::{
     data_source::DataSource,
     diagnostics::{Diagnostic, Diagnostics},
     ephemeral::EphemeralResource,
-    erased::{self, TypedData, TypedEphemeral, TypedResource},
+    erased::{self, Typed, TypedResource},
     function::Function,
     model::Model,
     resource::Resource,
@@ -110,13 +110,15 @@ impl<C: Send + Sync + 'static> Types<C> {
 
     /// Adds a data source.
     pub fn data_source(&mut self, data_source: impl DataSource<C>) -> &mut Types<C> {
-        self.data_sources.push(Box::new(TypedData::new(data_source)));
+        let schema = data_source.schema();
+        self.data_sources.push(Box::new(Typed::new(data_source, &schema)));
         self
     }
 
     /// Adds an ephemeral resource type.
     pub fn ephemeral_resource(&mut self, ephemeral: impl EphemeralResource<C>) -> &mut Types<C> {
-        self.ephemeral_resources.push(Box::new(TypedEphemeral::new(ephemeral)));
+        let schema = ephemeral.schema();
+        self.ephemeral_resources.push(Box::new(Typed::new(ephemeral, &schema)));
         self
     }
 

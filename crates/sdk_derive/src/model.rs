@@ -154,7 +154,7 @@ fn keys(input: &DeriveInput, fields: &[Described]) -> TokenStream {
         }
     });
     quote! {
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "a type needs the keys of only a few attributes")]
         impl #name {
             #(#keys)*
         }

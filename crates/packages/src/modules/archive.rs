@@ -88,7 +88,7 @@ fn check_tar(reader: Box<dyn Read + '_>, most: u64) -> io::Result<()> {
     let mut left = most;
     let mut count = 0;
     for entry in tar::Archive::new(reader).entries()?.raw(true) {
-        let entry = entry?;
+        let mut entry = entry?;
         let size = entry.header().entry_size()?;
         let is_extension = matches!(
             entry.header().entry_type(),
@@ -100,11 +100,27 @@ fn check_tar(reader: Box<dyn Read + '_>, most: u64) -> io::Result<()> {
         if is_extension && size > MAX_EXTENSION {
             return Err(io::Error::other("it has an entry whose name or attributes are too long"));
         }
+        if matches!(entry.header().entry_type(), EntryType::XHeader | EntryType::XGlobalHeader) {
+            check_attributes(&mut entry)?;
+        }
         count += 1;
         if count > 3 * MAX_FILES {
             return Err(io::Error::other(format!("it has more than {MAX_FILES} entries")));
         }
         left = left.checked_sub(size).ok_or_else(too_large)?;
+    }
+    Ok(())
+}
+
+/// Refuses attributes with a size. It replaces the one in the header, so the sizes that were checked would not be those
+/// that count.
+fn check_attributes(attributes: &mut impl Read) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    attributes.take(MAX_EXTENSION).read_to_end(&mut bytes)?;
+    for attribute in tar::PaxExtensions::new(&bytes) {
+        if attribute?.key_bytes() == b"size" {
+            return Err(io::Error::other("it has an entry with two sizes"));
+        }
     }
     Ok(())
 }

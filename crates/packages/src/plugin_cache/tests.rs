@@ -139,6 +139,7 @@ fn links_above_the_package_and_in_place_of_its_lock_are_refused() {
     let expected = "the directory ROOT/cache/example.com/a/b/1.0.0 of the plugin cache leads out of \
                     the cache; remove the link";
     assert_eq!(refused, expected);
+    assert!(!place.path("outside/b").exists(), "nothing is created behind the link");
 }
 
 #[test]

@@ -25,7 +25,7 @@ use mayfly_sdk::{Diagnostic, Secret};
 /// The environment variable with the directory of the store.
 pub(crate) const STORE_VARIABLE: &str = "PLAYGROUND_STORE";
 /// The default directory of the store.
-const STORE_DEFAULT: &str = ".playground";
+pub(crate) const STORE_DEFAULT: &str = ".playground";
 /// The timeout for an answer through a tunnel.
 const TUNNEL_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -29,7 +29,7 @@ mod vault;
 mod write_only_set;
 
 use client::Client;
-pub(crate) use client::STORE_VARIABLE;
+pub(crate) use client::{STORE_DEFAULT, STORE_VARIABLE};
 use configuration::Configuration;
 pub use gate::Gate;
 use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Server, Types};

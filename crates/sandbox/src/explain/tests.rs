@@ -45,6 +45,7 @@ fn refused_paths_are_named_with_the_line_to_add() {
         "open out/a.txt: permission denied",
         "open a.txt: permission denied",
         "File Cannot Be Written\na.txt: permission denied.",
+        "Failed: failed to use the store at .store/objects: Permission denied (os error 13).",
         "cannot write \"DIR/project/a b.txt\": Permission denied (os error 13)",
     ] {
         check(

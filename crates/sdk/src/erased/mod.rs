@@ -5,13 +5,11 @@
 
 mod typed;
 
-use std::future::ready;
-
 use provider::{BoxFuture, ImportTarget};
 use serde_json::Value as Json;
 use values::Value;
 
-pub(crate) use self::typed::{TypedData, TypedEphemeral, TypedResource};
+pub(crate) use self::typed::{Typed, TypedResource};
 use crate::{
     data::Object,
     data_source::DataCall,
@@ -35,30 +33,20 @@ pub(crate) trait Resource<C>: Send + Sync {
     fn schema(&self) -> Schema;
 
     /// The schema of resource identities, always the same. `None` if the type has none.
-    fn identity_schema(&self) -> Option<Schema> {
-        None
-    }
+    fn identity_schema(&self) -> Option<Schema>;
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        let _ = (config, diagnostics);
-    }
+    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics);
 
     /// Modifies a plan after defaults, unknown values and plan modifiers were applied. Not called for a deletion.
-    fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
-        let _ = (client, change);
-        Box::pin(ready(Ok(())))
-    }
+    fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult>;
 
     /// Checks the plan to delete the object `existing.state`. An error refuses the plan.
     fn plan_deletion<'a>(
         &'a self,
         client: &'a C,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        let _ = (client, existing);
-        Box::pin(ready(Ok(())))
-    }
+    ) -> BoxFuture<'a, StepResult>;
 
     /// Creates the object that `change.planned` describes. On return, `change.state` is the object that exists:
     /// null if none was created, and after an error the part that must be cleaned up.
@@ -81,41 +69,26 @@ pub(crate) trait Resource<C>: Send + Sync {
         client: &'a C,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, StepResult> {
-        let _ = (client, target, existing);
-        let detail = format!("{} cannot be imported.", self.type_name());
-        Box::pin(ready(Err(Diagnostic::error("Resource Import Not Implemented", detail))))
-    }
+    ) -> BoxFuture<'a, StepResult>;
 
     /// Upgrades the JSON of a state from schema version `from` to the current version.
     ///
     /// # Errors
     /// If that version cannot be upgraded.
-    fn upgrade(&self, from: i64, state: Json) -> Result<Json, Diagnostic> {
-        let _ = state;
-        let detail = format!("{} cannot upgrade a state of version {from}.", self.type_name());
-        Err(Diagnostic::error("Unable to Upgrade Resource State", detail))
-    }
+    fn upgrade(&self, from: i64, state: Json) -> Result<Json, Diagnostic>;
 
     /// Upgrades the JSON of an identity from version `from` of its schema to the current version.
     ///
     /// # Errors
     /// If that version cannot be upgraded.
-    fn upgrade_identity(&self, from: i64, identity: Json) -> Result<Json, Diagnostic> {
-        let _ = identity;
-        let detail = format!("{} cannot upgrade an identity of version {from}.", self.type_name());
-        Err(Diagnostic::error("Unable to Upgrade Resource Identity", detail))
-    }
+    fn upgrade_identity(&self, from: i64, identity: Json) -> Result<Json, Diagnostic>;
 
     /// Converts the JSON of another type's state to this type, for a `moved` block. `None` if the other type is
     /// not supported.
     ///
     /// # Errors
     /// If the state cannot be converted.
-    fn take_over(&self, source: &MoveSource, state: &Json) -> Result<Option<Json>, Diagnostic> {
-        let _ = (source, state);
-        Ok(None)
-    }
+    fn take_over(&self, source: &MoveSource, state: &Json) -> Result<Option<Json>, Diagnostic>;
 
     /// The JSON of the identity of an object whose new state [`take_over`](Resource::take_over) returned. `None` if
     /// only a read finds it.
@@ -126,10 +99,7 @@ pub(crate) trait Resource<C>: Send + Sync {
         &self,
         source: &MoveSource,
         state: &Json,
-    ) -> Result<Option<Json>, Diagnostic> {
-        let _ = (source, state);
-        Ok(None)
-    }
+    ) -> Result<Option<Json>, Diagnostic>;
 }
 
 /// A create or an update that is being applied.
@@ -161,9 +131,7 @@ pub(crate) trait DataSource<C>: Send + Sync {
     fn schema(&self) -> Schema;
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        let _ = (config, diagnostics);
-    }
+    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics);
 
     /// Reads the data source. `read.state` starts as the configuration and must be filled in.
     fn read<'a>(&'a self, client: &'a C, read: &'a mut DataRead) -> BoxFuture<'a, StepResult>;
@@ -186,33 +154,19 @@ pub(crate) trait EphemeralResource<C>: Send + Sync {
     fn schema(&self) -> Schema;
 
     /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
-    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        let _ = (config, diagnostics);
-    }
+    fn validate(&self, config: &Object, diagnostics: &mut Diagnostics);
 
     /// Opens the resource. `opening.result` starts as the configuration. Its computed attributes must be filled
     /// in, and its configured ones must stay.
     fn open<'a>(&'a self, client: &'a C, opening: &'a mut Opening) -> BoxFuture<'a, StepResult>;
 
-    /// Renews the resource. By default does nothing, for types that never request a renewal.
-    fn renew<'a>(
-        &'a self,
-        client: &'a C,
-        call: &'a mut EphemeralCall,
-    ) -> BoxFuture<'a, StepResult> {
-        let _ = (client, call);
-        Box::pin(ready(Ok(())))
-    }
+    /// Renews the resource.
+    fn renew<'a>(&'a self, client: &'a C, call: &'a mut EphemeralCall)
+    -> BoxFuture<'a, StepResult>;
 
-    /// Closes the resource. By default does nothing, for types that have nothing to release.
-    fn close<'a>(
-        &'a self,
-        client: &'a C,
-        call: &'a mut EphemeralCall,
-    ) -> BoxFuture<'a, StepResult> {
-        let _ = (client, call);
-        Box::pin(ready(Ok(())))
-    }
+    /// Closes the resource.
+    fn close<'a>(&'a self, client: &'a C, call: &'a mut EphemeralCall)
+    -> BoxFuture<'a, StepResult>;
 }
 
 /// An ephemeral resource that is being opened.

@@ -161,7 +161,8 @@ impl<C: Sync, R: Resource<C>> super::Resource<C> for TypedResource<R> {
         Box::pin(async move {
             let state = R::Model::decode(&existing.state, Unknowns::Absent)?;
             let ended = self.of.delete(client, state, &mut existing.call).await;
-            if let (Err(_), Some(kept)) = (&ended, existing.call.kept.take()) {
+            let has_failed = ended.is_err() || existing.call.diagnostics.has_errors();
+            if let Some(kept) = existing.call.kept.take().filter(|_| has_failed) {
                 existing.state = self.whole(&kept, &mut existing.call);
             }
             ended
@@ -237,22 +238,19 @@ fn not_found(type_name: &str, target: &ImportTarget) -> Diagnostic {
     Diagnostic::error("Cannot Import Non-Existent Object", detail)
 }
 
-/// A data source with an object of nulls of its schema.
-pub(crate) struct TypedData<D> {
-    of: D,
+/// A data source or an ephemeral resource type, with an object of nulls of its schema.
+pub(crate) struct Typed<T> {
+    of: T,
     empty: Value,
 }
 
-impl<D> TypedData<D> {
-    pub(crate) fn new<C: Sync>(of: D) -> TypedData<D>
-    where
-        D: DataSource<C>,
-    {
-        TypedData { empty: of.schema().to_provider().block().empty_value(), of }
+impl<T> Typed<T> {
+    pub(crate) fn new(of: T, schema: &Schema) -> Typed<T> {
+        Typed { of, empty: schema.to_provider().block().empty_value() }
     }
 }
 
-impl<C: Sync, D: DataSource<C>> super::DataSource<C> for TypedData<D> {
+impl<C: Sync, D: DataSource<C>> super::DataSource<C> for Typed<D> {
     fn type_name(&self) -> &'static str {
         self.of.type_name()
     }
@@ -275,22 +273,7 @@ impl<C: Sync, D: DataSource<C>> super::DataSource<C> for TypedData<D> {
     }
 }
 
-/// An ephemeral resource type with an object of nulls of its schema.
-pub(crate) struct TypedEphemeral<E> {
-    of: E,
-    empty: Value,
-}
-
-impl<E> TypedEphemeral<E> {
-    pub(crate) fn new<C: Sync>(of: E) -> TypedEphemeral<E>
-    where
-        E: EphemeralResource<C>,
-    {
-        TypedEphemeral { empty: of.schema().to_provider().block().empty_value(), of }
-    }
-}
-
-impl<C: Sync, E: EphemeralResource<C>> super::EphemeralResource<C> for TypedEphemeral<E> {
+impl<C: Sync, E: EphemeralResource<C>> super::EphemeralResource<C> for Typed<E> {
     fn type_name(&self) -> &'static str {
         self.of.type_name()
     }

@@ -156,6 +156,12 @@ async fn failed_deletion_keeps_the_prior_or_the_kept_object() {
         Failed"#]],
     )
     .await;
+    // An error among the diagnostics counts as one that is returned.
+    check(&PRIOR.replace("old", "keep, complain"), "null", expect![[r#"
+        {id="i", note="keep, complain, half deleted", region="r", size=5, tag=[]} as {id="i", region="r"}
+        {"before":"MQ==","step":"MQ=="}
+        warning: Slow
+        Complained"#]]).await;
     check(&PRIOR.replace("old", "keep, fail"), "null", expect![[r#"
         {id="i", note="keep, fail, half deleted", region="r", size=5, tag=[]} as {id="i", region="r"}
         {"before":"MQ==","step":"MQ=="}

@@ -103,6 +103,9 @@ impl ItemType {
         if note.contains("keep") {
             call.keep(item);
         }
+        if note.contains("complain") {
+            call.diagnostics.error("Complained", "");
+        }
         match note.contains("fail") {
             true => Err(Diagnostic::error("Failed", "")),
             false => Ok(()),

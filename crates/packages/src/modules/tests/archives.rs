@@ -167,6 +167,18 @@ fn tar_with_a_huge_header_or_content_is_refused() {
         let error = bench.install(&[&package]).expect_err("is refused");
         assert!(error.contains(expected), "{name}: {error}");
     }
+    let mut tar = tar::Builder::new(fs::File::create(bench.path("sizes.tar")).expect("writable"));
+    tar.append_pax_extensions([("size", &b"0"[..])]).expect("writable");
+    let mut header = Header::new_gnu();
+    header.set_path("main.tf").expect("a short name");
+    header.set_size(8);
+    header.set_cksum();
+    tar.append(&header, &b"12345678"[..]).expect("writable");
+    tar.finish().expect("writable");
+    let package = bench.at("sizes.tar");
+    let error = bench.install(&[&package]).expect_err("is refused");
+    assert!(error.contains("it has an entry with two sizes"), "{error}");
+
     let packed = fs::File::create(bench.path("zeros.tar.gz")).expect("writable");
     let packed = flate2::write::GzEncoder::new(packed, flate2::Compression::best());
     let mut tar = tar::Builder::new(packed);
