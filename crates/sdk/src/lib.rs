@@ -1,8 +1,11 @@
 //! An SDK for providers.
 //!
-//! Start at [`Definition`], then [`Resource`], [`DataSource`] and [`EphemeralResource`], then [`schema`].
-//! [`Server`] implements [`provider::Provider`] for a definition; it can be used in process or passed to
-//! `plugin::serve`. To a core it behaves like a provider made with HashiCorp's plugin framework: the same plans,
+//! Start at [`Definition`], then [`Resource`], [`DataSource`] and [`EphemeralResource`], whose objects are structs
+//! with [`Model`], then [`schema`]. [`Server`] implements [`provider::Provider`] for a definition; it can be used in
+//! process, and [`main`] serves it. Inside, `model` converts between structs and values, `plan` plans by the schema,
+//! and `erased` has the types without their structs, as the server calls them.
+//!
+//! To a core it behaves like a provider made with HashiCorp's plugin framework: the same plans,
 //! the same null and unknown values, the same private state. Values that were unknown at the validation are validated
 //! again before a change.
 //!

@@ -141,18 +141,6 @@ pub fn at_least_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagno
     }
 }
 
-/// Checks that not more than one of the attributes is set.
-pub fn at_most_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
-    if let Some(first) = names.first().filter(|_| count_set(config, names) > 1) {
-        combination(
-            config,
-            first,
-            format!("At most one of {} can be set", listed(config, names)),
-            diagnostics,
-        );
-    }
-}
-
 fn listed(config: &Object, names: &[&str]) -> String {
     names.iter().map(|it| config.name_of(it).to_string()).collect::<Vec<_>>().join(", ")
 }

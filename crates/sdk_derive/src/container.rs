@@ -19,10 +19,10 @@ pub(crate) struct Container {
 }
 
 /// The rules about a list of attributes.
-const RULES_OF_LISTS: [&str; 3] = ["exactly_one_of", "at_least_one_of", "at_most_one_of"];
+const RULES_OF_LISTS: [&str; 2] = ["exactly_one_of", "at_least_one_of"];
 
 const KNOWN: &str = "a model has the options version, deprecated, exactly_one_of, at_least_one_of, \
-                     at_most_one_of, conflicting, requires, validate, markdown and plain";
+                     conflicting, requires, validate, markdown and plain";
 
 impl Container {
     pub(crate) fn of(attributes: &[Attribute], fields: &[Described]) -> Result<Container> {

@@ -48,8 +48,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// |---|---|
 /// | `version = 1` | the version of the schema, by default 0 |
 /// | `deprecated = "text"` | the type is deprecated; the text names the replacement |
-/// | `exactly_one_of(a, b)`, `at_least_one_of(a, b)`, `at_most_one_of(a, b)` | of these attributes and blocks |
-/// | `conflicting(a, b, c)` | as `at_most_one_of`, with an error at each attribute that is too many |
+/// | `exactly_one_of(a, b)`, `at_least_one_of(a, b)` | of these attributes and blocks |
+/// | `conflicting(a, b, c)` | at most one of these; the error is at each one that is too many |
 /// | `requires(a, b)` | if `a` is set, `b` must be |
 /// | `validate = function` | `fn(&Object, &mut Diagnostics)` validates each object |
 /// | `markdown` | the descriptions are Markdown |

@@ -383,7 +383,7 @@ async fn replacement_is_required_by_the_options() {
 #[model(
     exactly_one_of(a, b),
     at_least_one_of(b, part, rule),
-    at_most_one_of(part, "rule", once),
+    conflicting(part, "rule", once),
     requires(c, once),
     validate = no_x
 )]
@@ -433,10 +433,10 @@ async fn rules_hold_in_objects_at_every_depth() {
     check_rules(
         r#"{"a": "x", "b": "w", "c": "c", "part": {}, "rule": [{}]}"#,
         expect![[r#"
-        .a: Invalid Attribute Combination
-        .part: Invalid Attribute Combination
-        .c: Invalid Attribute Combination
-        .a: No x"#]],
+            .a: Invalid Attribute Combination
+            .rule: Invalid Attribute Combination
+            .c: Invalid Attribute Combination
+            .a: No x"#]],
     )
     .await;
     let inside = r#"{"b": "v", "rule": [{}, {"x": "1", "y": "2"}], "labelled": {"l": {"y": "2"}},

@@ -153,7 +153,7 @@ struct UnknownQuotedField {
 }
 
 #[derive(Model)]
-#[model(at_most_one_of(a))] //~ this rule is about at least two attributes
+#[model(conflicting(a))] //~ this rule is about two attributes or more
 struct TooFew {
     a: Option<String>,
 }
