@@ -41,6 +41,7 @@ mod plan;
 mod plan_change;
 mod private;
 mod resource;
+mod secret_argument;
 mod server;
 mod serving;
 mod stop;
@@ -70,6 +71,7 @@ pub use self::{
     plan_change::PlanChange,
     private::PrivateState,
     resource::{Call, Import, Resource},
+    secret_argument::{SecretArgument, SecretChange},
     server::Server,
     serving::{ServeError, main, main_of, serve, serve_for_debugging},
     stop::{Stop, Stopper},

@@ -11,6 +11,7 @@ mod options;
 mod places;
 mod plans;
 mod round_trips;
+mod secret_argument;
 mod sets;
 mod states;
 mod thing;
