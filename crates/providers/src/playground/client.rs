@@ -18,7 +18,6 @@ use super::{
     fault::Fault,
     lease, names,
     store::{Entry, Record, Store},
-    store_error::store_error,
 };
 use mayfly_sdk::{Diagnostic, Secret};
 
@@ -52,7 +51,7 @@ impl Client {
             || std::env::var_os(STORE_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
         let path = configured.map(PathBuf::from).or_else(environment);
         let path = path.unwrap_or_else(|| PathBuf::from(STORE_DEFAULT));
-        Store::open(&path).map(Arc::new).map_err(store_error)
+        Ok(Store::open(&path).map(Arc::new)?)
     }
 
     /// Checks that the remote system can be reached: a configured token must be valid, and a configured address
@@ -97,32 +96,65 @@ impl Client {
         kind: &'static str,
         name: &str,
     ) -> Result<Option<Record>, Diagnostic> {
-        self.store.read(kind, name).map_err(store_error)
+        Ok(self.store.read(kind, name)?)
     }
 
-    /// Records an operation on an object in the ledger, with fingerprints of the secrets that it received.
-    pub(super) fn record<'a>(
+    /// Creates an object and records that.
+    pub(super) fn create<'a, K: Into<String>>(
+        &self,
+        type_name: &str,
+        record: &Record,
+        received: impl IntoIterator<Item = (K, &'a Secret)>,
+    ) -> Result<(), Diagnostic> {
+        self.store.create(record)?;
+        self.record_received("created", type_name, &record.name, &record.id, received)
+    }
+
+    /// Changes an object and records that. Returns the result.
+    pub(super) fn update<'a, K: Into<String>>(
+        &self,
+        type_name: &str,
+        kind: &'static str,
+        name: &str,
+        received: impl IntoIterator<Item = (K, &'a Secret)>,
+        change: impl FnOnce(&mut Record),
+    ) -> Result<Record, Diagnostic> {
+        let record = self.store.update(kind, name, change)?;
+        self.record_received("updated", type_name, &record.name, &record.id, received)?;
+        Ok(record)
+    }
+
+    /// Removes an object and records that. Does nothing if the object is gone already.
+    pub(super) fn delete(&self, type_name: &str, found: Option<Record>) -> Result<(), Diagnostic> {
+        let Some(record) = found else { return Ok(()) };
+        self.store.remove(record.kind, &record.name)?;
+        self.record("deleted", type_name, &record.name, &record.id)
+    }
+
+    /// Records an operation on an object in the ledger.
+    pub(super) fn record(
         &self,
         event: &str,
         type_name: &str,
-        record: &Record,
-        received: impl IntoIterator<Item = (&'a str, &'a Secret)>,
+        name: &str,
+        id: &str,
     ) -> Result<(), Diagnostic> {
-        let received = received.into_iter();
-        let entry = Entry {
-            id: record.id.clone(),
-            received: received
-                .map(|(name, it)| (name.to_owned(), self.store.fingerprint(it)))
-                .collect(),
-            ..Entry::effect(event, type_name, &record.name)
-        };
-        self.store.ledger().write(&entry).map_err(store_error)
+        let entry = Entry::effect(event, type_name, name).with_id(id);
+        Ok(self.store.ledger().write(&entry)?)
     }
 
-    /// Removes an object and records that.
-    pub(super) fn delete(&self, type_name: &str, record: &Record) -> Result<(), Diagnostic> {
-        self.store.remove(record.kind, &record.name).map_err(store_error)?;
-        self.record("deleted", type_name, record, [])
+    /// Records an operation with fingerprints of the secrets that the object received.
+    pub(super) fn record_received<'a, K: Into<String>>(
+        &self,
+        event: &str,
+        type_name: &str,
+        name: &str,
+        id: &str,
+        received: impl IntoIterator<Item = (K, &'a Secret)>,
+    ) -> Result<(), Diagnostic> {
+        let received = self.store.fingerprints(received);
+        let entry = Entry::effect(event, type_name, name).with_id(id);
+        Ok(self.store.ledger().write(&Entry { received, ..entry })?)
     }
 
     /// Keeps the listener of a tunnel running until the tunnel is closed or the process ends.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
 use mayfly_sdk::{Diagnostic, Key, MaybeUnknown, Model, Secret};
 
-use super::{client::Client, fault::RequestedFault, store::Entry, store_error::store_error};
+use super::{client::Client, fault::RequestedFault, store::Entry};
 
 /// A small remote system to try things out with.
 #[derive(Model)]
@@ -40,11 +40,9 @@ pub(super) fn configure(config: Configuration) -> Result<Client, Diagnostic> {
         (Configuration::SECRET_KEY.name(), known(config.secret_key)),
         (Configuration::AUTH_TOKEN.name(), auth_token.clone()),
     ];
-    let fingerprints = received
-        .into_iter()
-        .filter_map(|(name, secret)| Some((name.to_owned(), store.fingerprint(&secret?))));
-    let entry = Entry { received: fingerprints.collect(), ..Entry::effect("configured", "", "") };
-    store.ledger().write(&entry).map_err(store_error)?;
+    let received = received.iter().filter_map(|(name, secret)| Some((*name, secret.as_ref()?)));
+    let received = store.fingerprints(received);
+    store.ledger().write(&Entry { received, ..Entry::effect("configured", "", "") })?;
     Ok(Client {
         store,
         latency: Duration::from_millis(known(config.latency_ms).unwrap_or(0)),

@@ -15,7 +15,6 @@ use super::{
     client::Client,
     fault::{EnvironmentFault, Fault, FaultKind},
     store::{Entry, Store, StoreError},
-    store_error::store_error,
 };
 use mayfly_sdk::{Object, PrivateState, Server, Stop, Stopper};
 
@@ -147,17 +146,14 @@ impl Gate {
     async fn enter(&self, call: &Call) -> Result<Option<Fault>, ProviderDiagnostic> {
         let fault = self.due(call)?;
         if let Some(store) = self.store() {
-            store
-                .ledger()
-                .write(&Entry::rpc(call.rpc, &call.type_name, &call.name))
-                .map_err(store_error)?;
+            store.ledger().write(&Entry::rpc(call.rpc, &call.type_name, &call.name))?;
             if let Some(fault) = &fault {
                 let entry = Entry {
                     rpc: call.rpc.into(),
                     note: format!("{:?}", fault.kind),
                     ..Entry::effect("faulted", &call.type_name, &call.name)
                 };
-                store.ledger().write(&entry).map_err(store_error)?;
+                store.ledger().write(&entry)?;
             }
         }
         if let Some(client) = self.inner.client() {
@@ -184,7 +180,7 @@ impl Gate {
         let on = |fault: &&Fault| fault.is_on(call.rpc);
         let Some(fault) = candidates.into_iter().flatten().find(on) else { return Ok(None) };
         let passed = match self.store() {
-            Some(store) if fault.calls_before() > 0 => passed(&store, call).map_err(store_error)?,
+            Some(store) if fault.calls_before() > 0 => passed(&store, call)?,
             _ => 0,
         };
         Ok((passed >= fault.calls_before()).then(|| fault.clone()))

@@ -16,7 +16,6 @@ use super::{
     names::{secret_name, unique},
     secret,
     store::{Record, Store},
-    store_error::store_error,
 };
 
 const TYPE: &str = "playground_lease";
@@ -72,11 +71,11 @@ impl EphemeralResource<Client> for LeaseType {
         record.set("path", config.path.as_str());
         terms.write(&mut record);
         record.set_secret("token", token.clone());
-        client.store.create(&record).map_err(store_error)?;
+        client.store.create(&record)?;
         let data = leased(client, &config.path, token)?;
         call.private.set("lease_id", id.as_str());
         call.renew_at = terms.renew_at();
-        client.record("opened", TYPE, &record, [])?;
+        client.record("opened", TYPE, &id, &id)?;
         Ok(Lease { lease_id: Some(id), data: Some(data), ..config })
     }
 
@@ -84,7 +83,7 @@ impl EphemeralResource<Client> for LeaseType {
         let id = call.private.text("lease_id").unwrap_or_default().to_owned();
         let record = client.find(KIND, &id)?.ok_or_else(|| over("it was closed"))?;
         if is_expired(&record) {
-            client.record("expired", TYPE, &record, [])?;
+            client.record("expired", TYPE, &id, &id)?;
             return Err(over("it has expired"));
         }
         let mut terms = LeaseDurations::read(&record);
@@ -92,8 +91,8 @@ impl EphemeralResource<Client> for LeaseType {
             return Err(over("it was renewed as often as it may be"));
         }
         terms.renewals_left = terms.renewals_left.map(|it| it - 1);
-        let updated = client.store.update(KIND, &id, |record| terms.write(record));
-        client.record("renewed", TYPE, &updated.map_err(store_error)?, [])?;
+        client.store.update(KIND, &id, |record| terms.write(record))?;
+        client.record("renewed", TYPE, &id, &id)?;
         call.renew_at = terms.renew_at();
         Ok(())
     }
@@ -103,10 +102,10 @@ impl EphemeralResource<Client> for LeaseType {
         let found = client.find(KIND, id)?;
         let record = found.ok_or_else(|| over("it was closed already"))?;
         if is_expired(&record) {
-            client.record("expired", TYPE, &record, [])?;
+            client.record("expired", TYPE, id, id)?;
         }
-        client.store.remove(KIND, id).map_err(store_error)?;
-        client.record("closed", TYPE, &record, [])
+        client.store.remove(KIND, id)?;
+        client.record("closed", TYPE, id, id)
     }
 }
 
@@ -141,13 +140,12 @@ impl LeaseDurations {
     }
 
     fn read(record: &Record) -> LeaseDurations {
-        let number = |field| record.text(field).and_then(|it| it.parse().ok());
-        let ttl = number("ttl").unwrap_or(TTL);
+        let ttl = record.number("ttl").unwrap_or(TTL);
         LeaseDurations {
             ttl,
-            renew_after: number("renew_after").unwrap_or(ttl / 2),
-            expire_after: number("expire_after").unwrap_or(ttl),
-            renewals_left: number("renewals_left"),
+            renew_after: record.number("renew_after").unwrap_or(ttl / 2),
+            expire_after: record.number("expire_after").unwrap_or(ttl),
+            renewals_left: record.number("renewals_left"),
         }
     }
 
@@ -164,8 +162,7 @@ fn now() -> i64 {
 }
 
 fn is_expired(record: &Record) -> bool {
-    let expires_at: i64 = record.text("expires_at").and_then(|it| it.parse().ok()).unwrap_or(0);
-    now() >= expires_at
+    now() >= record.number("expires_at").unwrap_or(0)
 }
 
 fn over(why: &str) -> Diagnostic {
@@ -193,7 +190,7 @@ pub(super) fn check_token(store: &Store, token: &Secret) -> Result<(), Diagnosti
         Err(Diagnostic::error("Access refused", detail))
     };
     let Some((id, _)) = token.reveal().split_once('.') else { return refused("it is of no lease") };
-    match store.read(KIND, id).map_err(store_error)? {
+    match store.read(KIND, id)? {
         None => refused("its lease is closed"),
         Some(record) if record.secret("token") != Some(token) => refused("it is of no lease"),
         Some(record) if is_expired(&record) => refused("its lease has expired"),

@@ -20,10 +20,9 @@ mod parameter;
 mod random;
 mod secret;
 mod secret_reading;
-mod secret_value;
 mod secret_version;
 pub mod store;
-mod store_error;
+mod stored_object;
 mod tunnel;
 mod vault;
 mod write_only_set;
@@ -31,8 +30,12 @@ mod write_only_set;
 use client::Client;
 pub(crate) use client::{STORE_DEFAULT, STORE_VARIABLE};
 use configuration::Configuration;
+use database::ManagedDatabase;
 pub use gate::Gate;
 use mayfly_sdk::{ConfigureCall, Definition, Diagnostic, Server, Types};
+use parameter::Parameter;
+use secret::ManagedSecret;
+use stored_object::StoredType;
 
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/playground";
@@ -64,10 +67,10 @@ impl Definition for Playground {
 
     fn types(&self, types: &mut Types<Client>) {
         types
-            .resource(secret::ManagedSecretType)
+            .resource(StoredType::<ManagedSecret>::new())
             .resource(secret_version::ManagedSecretVersionType)
-            .resource(parameter::ParameterType)
-            .resource(database::ManagedDatabaseType)
+            .resource(StoredType::<Parameter>::new())
+            .resource(StoredType::<ManagedDatabase>::new())
             .resource(vault::VaultType::new())
             .data_source(secret_reading::SecretDataType)
             .ephemeral_resource(secret_reading::EphemeralSecretType)

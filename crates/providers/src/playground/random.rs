@@ -4,12 +4,7 @@ use mayfly_sdk::{
     Diagnostic, Diagnostics, EphemeralCall, EphemeralResource, Model, Object, Secret,
 };
 
-use super::{
-    client::Client,
-    fault::Fault,
-    names::unique,
-    store::{Record, random},
-};
+use super::{client::Client, fault::Fault, names::unique, store::random};
 
 const TYPE: &str = "playground_random";
 const LENGTH: usize = 20;
@@ -77,13 +72,13 @@ impl EphemeralResource<Client> for RandomType {
         let drawn = password(&config.alphabet(), config.length.unwrap_or(LENGTH));
         let id = format!("random-{}", unique());
         call.private.set("id", id.as_str());
-        client.record("opened", TYPE, &Record::new("random", "", id), [])?;
+        client.record("opened", TYPE, "", &id)?;
         Ok(Random { result: Some(Secret::new(drawn)), ..config })
     }
 
     async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
         let id = call.private.text("id").unwrap_or_default();
-        client.record("closed", TYPE, &Record::new("random", "", id), [])
+        client.record("closed", TYPE, "", id)
     }
 }
 

@@ -70,13 +70,13 @@ impl EphemeralResource<Client> for EphemeralSecretType {
     ) -> Result<EphemeralSecret, Diagnostic> {
         let record = config.find(client)?;
         call.private.set("id", record.id.as_str());
-        client.record("opened", TYPE, &record, [])?;
+        client.record("opened", TYPE, &record.name, &record.id)?;
         Ok(config.of(&record))
     }
 
     async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
         let id = call.private.text("id").unwrap_or_default();
-        client.record("closed", TYPE, &Record::new(KIND, secret_name(id), id), [])
+        client.record("closed", TYPE, secret_name(id), id)
     }
 }
 

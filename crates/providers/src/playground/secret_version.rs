@@ -2,7 +2,7 @@
 //! `aws_secretsmanager_secret_version`.
 
 use mayfly_sdk::{
-    Call, Diagnostic, EphemeralCall, EphemeralResource, Key, Model, Number, Resource, Secret,
+    Call, Diagnostic, EphemeralCall, EphemeralResource, Model, Resource, Secret, SecretArgument,
 };
 
 use super::{
@@ -10,9 +10,8 @@ use super::{
     fault::Fault,
     names::{not_found, secret_name, unique},
     secret::{KIND, VALUE},
-    secret_value::{HasSecretValue, SecretValue, Stored},
     store::Record,
-    store_error::store_error,
+    stored_object::received,
 };
 
 const TYPE: &str = "playground_secret_version";
@@ -23,8 +22,6 @@ pub(super) struct ManagedSecretVersionType;
 
 /// The value of a secret.
 #[derive(Model)]
-#[model(conflicting(secret_string, secret_string_wo))]
-#[model(requires(secret_string_wo_version, secret_string_wo))]
 pub(super) struct ManagedSecretVersion {
     #[attribute(computed, keeps_state)]
     id: Option<String>,
@@ -32,26 +29,11 @@ pub(super) struct ManagedSecretVersion {
     arn: Option<String>,
     #[attribute(requires_replace)]
     secret_id: String,
-    secret_string: Option<Secret>,
-    #[attribute(write_only)]
-    secret_string_wo: Option<Secret>,
-    secret_string_wo_version: Option<Number>,
+    #[flatten(prefix = "secret_string")]
+    secret_string: SecretArgument,
     #[attribute(computed)]
     version_id: Option<String>,
     fault: Option<Fault>,
-}
-
-impl HasSecretValue for ManagedSecretVersion {
-    const PLAIN: Key<Secret> = ManagedSecretVersion::SECRET_STRING;
-    const WRITE_ONLY: Key<Secret> = ManagedSecretVersion::SECRET_STRING_WO;
-
-    fn secret_value(&self) -> SecretValue<'_> {
-        SecretValue {
-            plain: self.secret_string.as_ref(),
-            write_only: self.secret_string_wo.as_ref(),
-            version: self.secret_string_wo_version.as_ref(),
-        }
-    }
 }
 
 impl Resource<Client> for ManagedSecretVersionType {
@@ -67,18 +49,7 @@ impl Resource<Client> for ManagedSecretVersionType {
         planned: ManagedSecretVersion,
         _: &mut Call,
     ) -> Result<ManagedSecretVersion, Diagnostic> {
-        let stored = Stored::of(None, &planned);
-        let version_id = unique();
-        let record = set(client, &planned, &stored, &version_id)?;
-        let id = Some(format!("{}|{version_id}", record.id));
-        let state = ManagedSecretVersion {
-            id,
-            arn: Some(record.id.clone()),
-            version_id: Some(version_id),
-            ..planned
-        };
-        client.record("created", TYPE, &of_version(&record, &state), stored.received())?;
-        Ok(state)
+        set(client, None, planned)
     }
 
     async fn read(
@@ -88,7 +59,8 @@ impl Resource<Client> for ManagedSecretVersionType {
         _: &mut Call,
     ) -> Result<Option<ManagedSecretVersion>, Diagnostic> {
         let Some(record) = current(client, &state)? else { return Ok(None) };
-        let secret_string = state.secret_string.as_ref().and(record.secret(VALUE)).cloned();
+        let plain = state.secret_string.plain.as_ref().and(record.secret(VALUE)).cloned();
+        let secret_string = SecretArgument { plain, ..state.secret_string };
         Ok(Some(ManagedSecretVersion { secret_string, ..state }))
     }
 
@@ -99,18 +71,7 @@ impl Resource<Client> for ManagedSecretVersionType {
         planned: ManagedSecretVersion,
         _: &mut Call,
     ) -> Result<ManagedSecretVersion, Diagnostic> {
-        let stored = Stored::of(Some(&prior), &planned);
-        let kept = prior.version_id.filter(|_| matches!(stored, Stored::Keep));
-        let version_id = kept.unwrap_or_else(unique);
-        let record = set(client, &planned, &stored, &version_id)?;
-        let state = ManagedSecretVersion {
-            id: prior.id,
-            arn: Some(record.id.clone()),
-            version_id: Some(version_id),
-            ..planned
-        };
-        client.record("updated", TYPE, &of_version(&record, &state), stored.received())?;
-        Ok(state)
+        set(client, Some(prior), planned)
     }
 
     async fn delete(
@@ -120,27 +81,33 @@ impl Resource<Client> for ManagedSecretVersionType {
         _: &mut Call,
     ) -> Result<(), Diagnostic> {
         let Some(record) = current(client, &state)? else { return Ok(()) };
-        let updated = client.store.update(KIND, &record.name, |record| {
+        client.store.update(KIND, &record.name, |record| {
             record.remove_secret(VALUE);
             record.set_or_remove(VERSION_ID, None::<String>);
-        });
-        let record = updated.map_err(store_error)?;
-        client.record("deleted", TYPE, &of_version(&record, &state), [])
+        })?;
+        client.record("deleted", TYPE, &record.name, &state.id.unwrap_or_default())
     }
 }
 
-/// Sets the value of the secret and the id of its version. Returns the secret.
+/// Sets the value of the secret and the id of its version. Returns the version.
 fn set(
     client: &Client,
-    planned: &ManagedSecretVersion,
-    stored: &Stored,
-    version_id: &str,
-) -> Result<Record, Diagnostic> {
-    let updated = client.store.update(KIND, secret_name(&planned.secret_id), |record| {
-        stored.apply(record, VALUE);
-        record.set(VERSION_ID, version_id);
-    });
-    updated.map_err(store_error)
+    prior: Option<ManagedSecretVersion>,
+    planned: ManagedSecretVersion,
+) -> Result<ManagedSecretVersion, Diagnostic> {
+    let change = planned.secret_string.change(prior.as_ref().map(|it| &it.secret_string));
+    let event = if prior.is_some() { "updated" } else { "created" };
+    let (id, version_id) = prior.map_or((None, None), |it| (it.id, it.version_id));
+    let version_id = version_id.filter(|_| change.keeps_secret()).unwrap_or_else(unique);
+    let record = client.store.update(KIND, secret_name(&planned.secret_id), |record| {
+        record.change_secret(VALUE, &change);
+        record.set(VERSION_ID, version_id.as_str());
+    })?;
+    let id = id.unwrap_or_else(|| format!("{}|{version_id}", record.id));
+    let received = received(&change, "secret_string");
+    client.record_received(event, TYPE, &record.name, &id, received)?;
+    let (id, arn, version_id) = (Some(id), Some(record.id), Some(version_id));
+    Ok(ManagedSecretVersion { id, arn, version_id, ..planned })
 }
 
 /// Returns the secret if this version set its current value.
@@ -148,11 +115,6 @@ fn current(client: &Client, state: &ManagedSecretVersion) -> Result<Option<Recor
     let record = client.find(KIND, secret_name(&state.secret_id))?;
     let version_id = state.version_id.as_deref().unwrap_or_default();
     Ok(record.filter(|record| record.text(VERSION_ID) == Some(version_id)))
-}
-
-/// The record of this version for the ledger.
-fn of_version(record: &Record, state: &ManagedSecretVersion) -> Record {
-    Record::new(KIND, record.name.as_str(), state.id.as_deref().unwrap_or_default())
 }
 
 pub(super) struct EphemeralSecretVersionType;
@@ -190,7 +152,7 @@ impl EphemeralResource<Client> for EphemeralSecretVersionType {
         let secret = record.secret(VALUE).cloned();
         let secret = secret.ok_or_else(|| not_found("value of a secret", secret_id))?;
         call.private.set("id", record.id.as_str());
-        client.record("opened", TYPE, &record, [])?;
+        client.record("opened", TYPE, &record.name, &record.id)?;
         Ok(EphemeralSecretVersion {
             arn: Some(record.id.clone()),
             version_id: record.text(VERSION_ID).map(str::to_owned),
@@ -201,6 +163,6 @@ impl EphemeralResource<Client> for EphemeralSecretVersionType {
 
     async fn close(&self, client: &Client, call: &mut EphemeralCall) -> Result<(), Diagnostic> {
         let id = call.private.text("id").unwrap_or_default();
-        client.record("closed", TYPE, &Record::new(KIND, secret_name(id), id), [])
+        client.record("closed", TYPE, secret_name(id), id)
     }
 }

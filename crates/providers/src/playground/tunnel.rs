@@ -9,7 +9,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{client::Client, fault::Fault, names::unique, store::Record};
+use super::{client::Client, fault::Fault, names::unique};
 
 const TYPE: &str = "playground_tunnel";
 /// The pause after a failed `accept`, so that the listener does not spin.
@@ -64,7 +64,7 @@ impl EphemeralResource<Client> for TunnelType {
         let remote = Remote { host: config.remote_host.clone(), port: config.remote_port };
         client.keep_tunnel(&id, tokio::spawn(listen(listener, Arc::new(remote))));
         call.private.set("id", id.as_str());
-        client.record("opened", TYPE, &Record::new("tunnel", &*config.remote_host, id), [])?;
+        client.record("opened", TYPE, &config.remote_host, &id)?;
         Ok(Tunnel {
             local_address: Some(local.to_string()),
             local_host: Some(local.ip().to_string()),
@@ -80,7 +80,7 @@ impl EphemeralResource<Client> for TunnelType {
                 "This process of the provider has not opened it, or has closed it already.";
             return Err(Diagnostic::error("Tunnel is not open", detail));
         }
-        client.record("closed", TYPE, &Record::new("tunnel", "", id), [])
+        client.record("closed", TYPE, "", id)
     }
 }
 

@@ -9,7 +9,7 @@ use mayfly_sdk::{
 use provider::write_only_paths;
 use values::json;
 
-use super::{client::Client, fault::Fault, names::unique, store::Record, store_error::store_error};
+use super::{client::Client, fault::Fault, names::unique, store::Record};
 
 const TYPE: &str = "playground_vault";
 const KIND: &str = "vault";
@@ -176,8 +176,7 @@ impl Resource<Client> for VaultType {
         let mut record = Record::new(KIND, planned.name.as_str(), id);
         let received = self.received(&call.config);
         keep(&mut record, &received);
-        client.store.create(&record).map_err(store_error)?;
-        client.record("created", TYPE, &record, by_place(&received))?;
+        client.create(TYPE, &record, &received)?;
         Ok(planned.of(&record))
     }
 
@@ -200,27 +199,18 @@ impl Resource<Client> for VaultType {
     ) -> Result<Vault, Diagnostic> {
         let raised = planned.secrets.secrets_version != prior.secrets.secrets_version;
         let received = if raised { self.received(&call.config) } else { BTreeMap::new() };
-        let updated = client.store.update(KIND, &planned.name, |record| {
+        let record = client.update(TYPE, KIND, &planned.name, &received, |record| {
             record.version += 1;
             if raised {
                 keep(record, &received);
             }
-        });
-        let record = updated.map_err(store_error)?;
-        client.record("updated", TYPE, &record, by_place(&received))?;
+        })?;
         Ok(planned.of(&record))
     }
 
     async fn delete(&self, client: &Client, state: Vault, _: &mut Call) -> Result<(), Diagnostic> {
-        match same(client, &state)? {
-            Some(record) => client.delete(TYPE, &record),
-            None => Ok(()),
-        }
+        client.delete(TYPE, same(client, &state)?)
     }
-}
-
-fn by_place(received: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&str, &Secret)> {
-    received.iter().map(|(place, secret)| (place.as_str(), secret))
 }
 
 /// Replaces all secrets of the object.

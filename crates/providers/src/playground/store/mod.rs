@@ -16,6 +16,7 @@ mod record;
 mod seal;
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -23,6 +24,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use mayfly_sdk::Diagnostic;
 pub use mayfly_sdk::Secret;
 
 use self::seal::Key;
@@ -43,6 +45,13 @@ pub enum StoreError {
     Exists { kind: &'static str, name: String },
     #[error("there is no {kind} named {name:?}")]
     Missing { kind: &'static str, name: String },
+}
+
+/// A diagnostic for the user. It quotes no secret either.
+impl From<StoreError> for Diagnostic {
+    fn from(error: StoreError) -> Diagnostic {
+        Diagnostic::error("The playground's store cannot be used", format!("Failed: {error}."))
+    }
 }
 
 /// An open store. Several processes may share the directory.
@@ -86,6 +95,14 @@ impl Store {
     #[must_use]
     pub fn fingerprint(&self, secret: &Secret) -> String {
         self.key.fingerprint(secret)
+    }
+
+    /// Returns the fingerprints of received secrets by attribute, for an entry of the ledger.
+    pub fn fingerprints<'a, K: Into<String>>(
+        &self,
+        received: impl IntoIterator<Item = (K, &'a Secret)>,
+    ) -> BTreeMap<String, String> {
+        received.into_iter().map(|(name, it)| (name.into(), self.fingerprint(it))).collect()
     }
 
     /// Reads the object with this name. `None` if it does not exist.

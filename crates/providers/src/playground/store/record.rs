@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use mayfly_sdk::Secret;
+use mayfly_sdk::{Secret, SecretChange};
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, seal::Key};
@@ -59,6 +59,12 @@ impl Record {
         self.plain.get(field).map(String::as_str)
     }
 
+    /// Returns a field that is a whole number. `None` if it is not set.
+    #[must_use]
+    pub fn number(&self, field: &str) -> Option<i64> {
+        self.text(field)?.parse().ok()
+    }
+
     /// Sets a field that is not secret.
     pub fn set(&mut self, field: &str, text: impl Into<String>) {
         self.plain.insert(field.to_owned(), text.into());
@@ -93,6 +99,16 @@ impl Record {
     /// Removes a secret field.
     pub fn remove_secret(&mut self, field: &str) {
         self.secrets.remove(field);
+    }
+
+    /// Changes a secret field and counts the change.
+    pub fn change_secret(&mut self, field: &str, change: &SecretChange<'_>) {
+        match change {
+            SecretChange::Keep => return,
+            SecretChange::Set { secret, .. } => self.set_secret(field, (*secret).clone()),
+            SecretChange::Clear => self.remove_secret(field),
+        }
+        self.version += 1;
     }
 
     pub(super) fn encode(&self, key: &Key) -> Vec<u8> {
