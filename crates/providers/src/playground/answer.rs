@@ -1,12 +1,12 @@
 //! The common interface of the answers of all calls, for the gate.
 
-use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+use std::time::SystemTime;
 
 use provider::{
     ApplyResourceChangeResponse, FunctionFault, ImportResourceStateResponse,
     MoveResourceStateResponse, OpenEphemeralResponse, PlanResourceChangeResponse, Private,
-    ProviderDiagnostic, ProviderSchemas, ReadDataSourceResponse, ReadResourceResponse,
-    RenewEphemeralResponse, StateResponse, UpgradeResourceIdentityResponse,
+    ProviderDiagnostic, ReadDataSourceResponse, ReadResourceResponse, RenewEphemeralResponse,
+    StateResponse, UpgradeResourceIdentityResponse,
 };
 use values::Value;
 
@@ -39,17 +39,7 @@ impl Answer for Vec<ProviderDiagnostic> {
     }
 }
 
-impl Answer for Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>> {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        Err(vec![diagnostic])
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        *self = Self::refused(diagnostic);
-    }
-}
-
-impl<V> Answer for Result<BTreeMap<values::Str, V>, Vec<ProviderDiagnostic>> {
+impl<T> Answer for Result<T, Vec<ProviderDiagnostic>> {
     fn refused(diagnostic: ProviderDiagnostic) -> Self {
         Err(vec![diagnostic])
     }
@@ -69,136 +59,51 @@ impl Answer for Result<Value, FunctionFault> {
     }
 }
 
-impl Answer for MoveResourceStateResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        let diagnostics = vec![diagnostic];
-        MoveResourceStateResponse { state: None, private: None, identity: None, diagnostics }
-    }
+/// Implements [`Answer`] for responses that are about one object. Each line has the fields of a response that failed,
+/// and the place of the object.
+macro_rules! answers_with_object {
+    ($($response:ident { $($field:ident: $none:expr),* }, $object:expr;)*) => {$(
+        impl Answer for $response {
+            fn refused(diagnostic: ProviderDiagnostic) -> Self {
+                $response { $($field: $none,)* diagnostics: vec![diagnostic] }
+            }
 
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
+            fn complain(&mut self, diagnostic: ProviderDiagnostic) {
+                self.diagnostics.push(diagnostic);
+            }
 
-    fn value(&mut self) -> Option<&mut Value> {
-        self.state.as_mut()
-    }
-}
-
-impl Answer for StateResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        StateResponse { state: None, diagnostics: vec![diagnostic] }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.state.as_mut()
-    }
-}
-
-impl Answer for UpgradeResourceIdentityResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        UpgradeResourceIdentityResponse { identity: None, diagnostics: vec![diagnostic] }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.identity.as_mut()
-    }
-}
-
-impl Answer for ReadResourceResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        ReadResourceResponse {
-            new_state: None,
-            private: Private::default(),
-            identity: None,
-            diagnostics: vec![diagnostic],
+            fn value(&mut self) -> Option<&mut Value> {
+                let object: fn(&mut Self) -> Option<&mut Value> = $object;
+                object(self)
+            }
         }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.new_state.as_mut()
-    }
+    )*};
 }
 
-impl Answer for PlanResourceChangeResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        PlanResourceChangeResponse {
-            planned_state: None,
-            requires_replace: Vec::new(),
-            planned_private: Private::default(),
-            planned_identity: None,
-            legacy_type_system: false,
-            diagnostics: vec![diagnostic],
-        }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.planned_state.as_mut()
-    }
-}
-
-impl Answer for ApplyResourceChangeResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        ApplyResourceChangeResponse {
-            new_state: None,
-            is_undelivered: false,
-            private: Private::default(),
-            new_identity: None,
-            legacy_type_system: false,
-            diagnostics: vec![diagnostic],
-        }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.new_state.as_mut()
-    }
-}
-
-impl Answer for ImportResourceStateResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        ImportResourceStateResponse { imported: Vec::new(), diagnostics: vec![diagnostic] }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.imported.first_mut().map(|it| &mut it.state)
-    }
-}
-
-impl Answer for ReadDataSourceResponse {
-    fn refused(diagnostic: ProviderDiagnostic) -> Self {
-        ReadDataSourceResponse { state: None, diagnostics: vec![diagnostic] }
-    }
-
-    fn complain(&mut self, diagnostic: ProviderDiagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn value(&mut self) -> Option<&mut Value> {
-        self.state.as_mut()
-    }
+answers_with_object! {
+    StateResponse { state: None }, |it| it.state.as_mut();
+    UpgradeResourceIdentityResponse { identity: None }, |it| it.identity.as_mut();
+    ReadDataSourceResponse { state: None }, |it| it.state.as_mut();
+    ImportResourceStateResponse { imported: Vec::new() },
+        |it| it.imported.first_mut().map(|it| &mut it.state);
+    MoveResourceStateResponse { state: None, private: None, identity: None },
+        |it| it.state.as_mut();
+    ReadResourceResponse { new_state: None, private: Private::default(), identity: None },
+        |it| it.new_state.as_mut();
+    PlanResourceChangeResponse {
+        planned_state: None,
+        requires_replace: Vec::new(),
+        planned_private: Private::default(),
+        planned_identity: None,
+        legacy_type_system: false
+    }, |it| it.planned_state.as_mut();
+    ApplyResourceChangeResponse {
+        new_state: None,
+        is_undelivered: false,
+        private: Private::default(),
+        new_identity: None,
+        legacy_type_system: false
+    }, |it| it.new_state.as_mut();
 }
 
 impl Answer for OpenEphemeralResponse {
