@@ -2,6 +2,7 @@
 //! dashes.
 
 mod command;
+mod deferred;
 mod explain;
 mod graph;
 mod json;
@@ -18,11 +19,12 @@ mod state;
 mod test;
 mod workspace;
 
+pub(crate) use deferred::Deferred;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use graph::{GraphArgs, GraphType};
 pub(crate) use json::JsonArgs;
 pub(crate) use login::{LoginArgs, LogoutArgs};
-pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
+pub(crate) use parsing::{command, is_group, normalize, parse, whole_command, with_help_last};
 pub(crate) use provider::{ProviderCommand, ProviderNewArgs};
 pub(crate) use providers::{
     ProvidersArgs, ProvidersCommand, ProvidersLockArgs, ProvidersSchemaArgs,
@@ -76,37 +78,37 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Prepare the working directory: install modules and providers, and write the lock file.
-    Init(InitArgs),
+    Init(Deferred<InitArgs>),
     /// Install modules, without providers and without the backend.
-    Get(GetArgs),
+    Get(Deferred<GetArgs>),
     /// Check whether the configuration is valid.
-    Validate(ValidateArgs),
+    Validate(Deferred<ValidateArgs>),
     /// Rewrite configuration files in the canonical format.
-    Fmt(FmtArgs),
+    Fmt(Deferred<FmtArgs>),
     /// Show the changes that the configuration requires.
-    Plan(PlanArgs),
+    Plan(Deferred<PlanArgs>),
     /// Show the plan, and plan again after every change of a file.
-    Watch(WatchArgs),
+    Watch(Deferred<WatchArgs>),
     /// Create or update infrastructure.
-    Apply(ApplyArgs),
+    Apply(Deferred<ApplyArgs>),
     /// Destroy the objects that are in the state.
-    Destroy(ApplyArgs),
+    Destroy(Deferred<ApplyArgs>),
     /// Update the state to match the existing objects. Same as "apply -refresh-only -auto-approve".
-    Refresh(RefreshArgs),
+    Refresh(Deferred<RefreshArgs>),
     /// Run the test files of the configuration.
-    Test(TestArgs),
+    Test(Deferred<TestArgs>),
     /// Evaluate expressions interactively.
-    Console(ConsoleArgs),
+    Console(Deferred<ConsoleArgs>),
     /// Import an existing object into the state.
-    Import(ImportArgs),
+    Import(Deferred<ImportArgs>),
     /// Show a state or a saved plan.
-    Show(ShowArgs),
+    Show(Deferred<ShowArgs>),
     /// Show output values of the root module.
-    Output(OutputArgs),
+    Output(Deferred<OutputArgs>),
     /// Mark an object as one to be replaced.
-    Taint(TaintArgs),
+    Taint(Deferred<TaintArgs>),
     /// Remove the mark from a tainted object.
-    Untaint(TaintArgs),
+    Untaint(Deferred<TaintArgs>),
     /// Inspect and change the state.
     State {
         #[command(subcommand)]
@@ -131,30 +133,30 @@ pub(crate) enum Command {
         command: ProviderCommand,
     },
     /// Print the graph of an operation in the DOT language.
-    Graph(GraphArgs),
+    Graph(Deferred<GraphArgs>),
     /// Obtain a token from a host with a browser, and store it.
-    Login(LoginArgs),
+    Login(Deferred<LoginArgs>),
     /// Remove the stored token of a host.
-    Logout(LogoutArgs),
+    Logout(Deferred<LogoutArgs>),
     /// Show information about the language.
     Metadata {
         #[command(subcommand)]
         command: MetadataCommand,
     },
     /// Explain why a plan changes something, or an error or a warning and how to resolve it.
-    Explain(ExplainArgs),
+    Explain(Deferred<ExplainArgs>),
     /// Print the version.
-    Version(VersionArgs),
+    Version(Deferred<VersionArgs>),
     /// Print the completion script for a shell.
-    Completion(CompletionArgs),
+    Completion(Deferred<CompletionArgs>),
     /// Run the language server on standard input and output.
     #[command(alias = "serve")]
-    Lsp(LspArgs),
+    Lsp(Deferred<LspArgs>),
     /// Release the lock on the state that a crashed command left behind.
-    ForceUnlock(ForceUnlockArgs),
+    ForceUnlock(Deferred<ForceUnlockArgs>),
     /// A command for Terraform Enterprise (v1), which no longer exists. This command is no longer supported.
     #[command(hide = true)]
-    Push(RemovedPushArgs),
+    Push(Deferred<RemovedPushArgs>),
 }
 
 #[derive(Args)]
@@ -212,7 +214,7 @@ pub(crate) struct GetArgs {
 #[derive(Subcommand)]
 pub(crate) enum MetadataCommand {
     /// Print the signatures of all functions.
-    Functions(MetadataFunctionsArgs),
+    Functions(Deferred<MetadataFunctionsArgs>),
 }
 
 /// The options of a plan or an apply.
@@ -578,7 +580,7 @@ mod tests {
                 .iter()
                 .flat_map(|it| refused.flags.iter().map(move |flag| (it, flag)))
             {
-                let mut command = command();
+                let mut command = whole_command();
                 let command = command.find_subcommand_mut(name).expect("there is such a command");
                 let help = command
                     .render_help()

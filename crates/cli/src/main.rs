@@ -51,7 +51,7 @@ use operations::{
 use plugin::{HiddenMode, Processes};
 
 use crate::{
-    args::{Command, MetadataCommand, StateCommand},
+    args::{Command, Deferred, MetadataCommand, StateCommand},
     directories::Directories,
     exit::Exit,
     session::CommandSession,
@@ -107,7 +107,7 @@ fn run(args: Vec<String>, processes: Processes) -> Exit {
         Some(command) => command,
         None if cli.install_autocomplete => return commands::completion::set_up(false),
         None if cli.uninstall_autocomplete => return commands::completion::set_up(true),
-        None if cli.version => Command::Version(args::VersionArgs::default()),
+        None if cli.version => Command::Version(Deferred::default()),
         None => {
             let help = definition.render_help().to_string();
             return commands::help(&help);
@@ -203,13 +203,13 @@ fn dispatch(
         Command::Validate(it) => commands::validate::run(&session, &it, &flags),
         Command::Fmt(it) => commands::fmt::run(&session, &it),
         Command::Plan(it) => operation::plan_command(&session, &it, flags),
-        Command::Watch(it) => commands::watch::run(&session, it, flags),
+        Command::Watch(Deferred(it)) => commands::watch::run(&session, it, flags),
         Command::Apply(it) => operation::apply_command(&session, &it, flags),
         Command::Destroy(mut it) => {
             it.is_destroy = true;
             operation::apply_command(&session, &it, flags)
         }
-        Command::Refresh(it) => it
+        Command::Refresh(Deferred(it)) => it
             .check(&session)
             .and_then(|()| operation::apply_command(&session, &it.into_apply(), flags)),
         Command::Test(it) => commands::test::run(&session, &it, flags),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{
-    Command, JsonArgs, MetadataCommand, OperationArgs, ProviderCommand, ProvidersArgs,
+    Command, Deferred, JsonArgs, MetadataCommand, OperationArgs, ProviderCommand, ProvidersArgs,
     ProvidersCommand, SecretsArgs, StateCommand, VarArgs, ViewArgs, WorkspaceCommand,
 };
 use crate::ui::JsonForm;
@@ -72,45 +72,59 @@ impl Command {
     /// The options that the command has in common with others.
     pub(crate) fn common(&mut self) -> Common<'_> {
         match self {
-            Command::Init(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Get(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Validate(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
-            Command::Fmt(it) => Common::new(&it.view),
-            Command::Plan(it) => Common::with(&it.view, &mut it.vars).operation(&it.operation),
-            Command::Watch(it) => Common::with(&it.view, &mut it.vars).operation(&it.operation),
-            Command::Apply(it) | Command::Destroy(it) => {
+            Command::Init(Deferred(it)) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Get(Deferred(it)) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Validate(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).document(&it.json)
+            }
+            Command::Fmt(Deferred(it)) => Common::new(&it.view),
+            Command::Plan(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).operation(&it.operation)
             }
-            Command::Refresh(it) => {
+            Command::Watch(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).operation(&it.operation)
+            }
+            Command::Apply(Deferred(it)) | Command::Destroy(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).operation(&it.operation)
+            }
+            Command::Refresh(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).lines(&it.json).secrets(it.secrets)
             }
-            Command::Test(it) => {
+            Command::Test(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).lines(&it.json).secrets(it.secrets)
             }
-            Command::Console(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Import(it) => {
+            Command::Console(Deferred(it)) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Import(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).lines(&it.json).secrets(it.secrets)
             }
-            Command::Show(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
-            Command::Output(it) => Common::with(&it.view, &mut it.vars).document(&it.json),
-            Command::Taint(it) | Command::Untaint(it) => {
+            Command::Show(Deferred(it)) => Common::with(&it.view, &mut it.vars).document(&it.json),
+            Command::Output(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).document(&it.json)
+            }
+            Command::Taint(Deferred(it)) | Command::Untaint(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).lines(&it.json)
             }
             Command::State { command } => command.common(),
             Command::Workspace { command } | Command::Env { command } => command.common(),
             Command::Providers(ProvidersArgs { command: Some(command), .. }) => command.common(),
             Command::Providers(it) => Common::with(&it.view, &mut it.vars),
-            Command::Provider { command: ProviderCommand::New(it) } => Common::new(&it.view),
-            Command::Graph(it) => Common::with(&it.view, &mut it.vars),
-            Command::Login(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Logout(it) => Common::new(&it.view).lines(&it.json),
-            Command::Metadata { command: MetadataCommand::Functions(it) } => Common::new(&it.view),
-            Command::Version(it) => Common::new(&it.view).document(&it.json),
+            Command::Provider { command: ProviderCommand::New(Deferred(it)) } => {
+                Common::new(&it.view)
+            }
+            Command::Graph(Deferred(it)) => Common::with(&it.view, &mut it.vars),
+            Command::Login(Deferred(it)) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            Command::Logout(Deferred(it)) => Common::new(&it.view).lines(&it.json),
+            Command::Metadata { command: MetadataCommand::Functions(Deferred(it)) } => {
+                Common::new(&it.view)
+            }
+            Command::Version(Deferred(it)) => Common::new(&it.view).document(&it.json),
             Command::Lsp(_) => Common::new(&ViewArgs::default()),
-            Command::ForceUnlock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            Command::Completion(it) => Common::new(&it.view),
-            Command::Push(it) => Common::new(&it.view()),
-            Command::Explain(it) => {
+            Command::ForceUnlock(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            Command::Completion(Deferred(it)) => Common::new(&it.view),
+            Command::Push(Deferred(it)) => Common::new(&it.view()),
+            Command::Explain(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).document(&it.json).secrets(it.secrets)
             }
         }
@@ -120,9 +134,13 @@ impl Command {
 impl ProvidersCommand {
     fn common(&mut self) -> Common<'_> {
         match self {
-            ProvidersCommand::Schema(it) => Common::with(&it.view, &mut it.vars),
-            ProvidersCommand::Lock(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            ProvidersCommand::Mirror(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            ProvidersCommand::Schema(Deferred(it)) => Common::with(&it.view, &mut it.vars),
+            ProvidersCommand::Lock(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            ProvidersCommand::Mirror(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
         }
     }
 }
@@ -130,16 +148,24 @@ impl ProvidersCommand {
 impl StateCommand {
     fn common(&mut self) -> Common<'_> {
         match self {
-            StateCommand::List(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            StateCommand::Show(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            StateCommand::Mv(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            StateCommand::Rm(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            StateCommand::Pull(it) => Common::with(&it.view, &mut it.vars),
-            StateCommand::Push(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            StateCommand::ReplaceProvider(it) => {
+            StateCommand::List(Deferred(it)) => {
                 Common::with(&it.view, &mut it.vars).lines(&it.json)
             }
-            StateCommand::Adopt(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            StateCommand::Show(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            StateCommand::Mv(Deferred(it)) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            StateCommand::Rm(Deferred(it)) => Common::with(&it.view, &mut it.vars).lines(&it.json),
+            StateCommand::Pull(Deferred(it)) => Common::with(&it.view, &mut it.vars),
+            StateCommand::Push(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            StateCommand::ReplaceProvider(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            StateCommand::Adopt(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
         }
     }
 }
@@ -147,11 +173,19 @@ impl StateCommand {
 impl WorkspaceCommand {
     fn common(&mut self) -> Common<'_> {
         match self {
-            WorkspaceCommand::List(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            WorkspaceCommand::Select(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            WorkspaceCommand::New(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            WorkspaceCommand::Delete(it) => Common::with(&it.view, &mut it.vars).lines(&it.json),
-            WorkspaceCommand::Show(it) => Common::with(&it.view, &mut it.vars),
+            WorkspaceCommand::List(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            WorkspaceCommand::Select(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            WorkspaceCommand::New(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            WorkspaceCommand::Delete(Deferred(it)) => {
+                Common::with(&it.view, &mut it.vars).lines(&it.json)
+            }
+            WorkspaceCommand::Show(Deferred(it)) => Common::with(&it.view, &mut it.vars),
         }
     }
 }

@@ -84,25 +84,28 @@ pub(super) struct Refused {
 
 /// The clap definition of the command line. Every boolean flag also accepts a value, as in `-no-color=false`.
 ///
-/// A process creates it once, because that takes a tenth of the time of a small `validate`.
+/// A process creates it once. The arguments of the commands are [`Deferred`](super::deferred::Deferred).
 pub(crate) fn command() -> clap::Command {
-    with_refused_flags(with_valued_flags(Cli::command()))
+    with_valued_flags(Cli::command())
 }
 
-pub(super) fn with_refused_flags(mut command: clap::Command) -> clap::Command {
-    for refused in REFUSED {
-        for name in refused.commands {
-            command = command.mut_subcommand(name, |command| {
-                refused.flags.iter().fold(command, |command, flag| {
-                    command.mut_arg(id_of(flag), |arg| {
-                        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                        arg.help(format!("{help} {NOT_SUPPORTED}"))
-                    })
-                })
-            });
-        }
-    }
+/// The definition with the arguments of all commands, and with clap's own command and flag `help`.
+pub(crate) fn whole_command() -> clap::Command {
+    let mut command = command();
+    command.build();
     command
+}
+
+/// Marks the flags of a command that it refuses.
+pub(super) fn with_refused_flags(command: clap::Command) -> clap::Command {
+    let refused = REFUSED.iter().filter(|it| it.commands.contains(&command.get_name()));
+    let flags: Vec<_> = refused.flat_map(|it| it.flags).collect();
+    flags.into_iter().fold(command, |command, flag| {
+        command.mut_arg(id_of(flag), |arg| {
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            arg.help(format!("{help} {NOT_SUPPORTED}"))
+        })
+    })
 }
 
 /// The clap id of a flag, which is the name of its struct field.

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::shared::ViewArgs;
+use super::{Deferred, shared::ViewArgs};
 
 #[derive(Subcommand)]
 pub(crate) enum ProviderCommand {
     /// Create the crate of a provider written in Rust, with a test of each of its types.
-    New(ProviderNewArgs),
+    New(Deferred<ProviderNewArgs>),
 }
 
 #[derive(Args)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{
+    Deferred,
     json::JsonArgs,
     shared::{VarArgs, ViewArgs},
 };
@@ -26,11 +27,11 @@ pub(crate) struct ProvidersArgs {
 #[derive(Subcommand)]
 pub(crate) enum ProvidersCommand {
     /// Print the schemas of the configuration's providers.
-    Schema(ProvidersSchemaArgs),
+    Schema(Deferred<ProvidersSchemaArgs>),
     /// Add the checksums of packages to the lock file, without installing them.
-    Lock(ProvidersLockArgs),
+    Lock(Deferred<ProvidersLockArgs>),
     /// Copy the packages of all required providers to a directory that serves as a mirror.
-    Mirror(ProvidersMirrorArgs),
+    Mirror(Deferred<ProvidersMirrorArgs>),
 }
 
 #[derive(Args)]

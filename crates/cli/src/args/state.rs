@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Subcommand};
 
 use super::{
+    Deferred,
     json::JsonArgs,
     shared::{LockArgs, StateArgs, VarArgs, ViewArgs},
 };
@@ -13,23 +14,23 @@ use super::{
 pub(crate) enum StateCommand {
     /// List the resources in the state.
     #[command(alias = "ls")]
-    List(StateListArgs),
+    List(Deferred<StateListArgs>),
     /// Show one resource of the state.
-    Show(StateShowArgs),
+    Show(Deferred<StateShowArgs>),
     /// Move an object to another address, or to another state.
     #[command(alias = "move")]
-    Mv(MvArgs),
+    Mv(Deferred<MvArgs>),
     /// Remove objects from the state, and leave them as they are.
     #[command(alias = "remove")]
-    Rm(RmArgs),
+    Rm(Deferred<RmArgs>),
     /// Print the whole state.
-    Pull(PullArgs),
+    Pull(Deferred<PullArgs>),
     /// Replace the whole state.
-    Push(PushArgs),
+    Push(Deferred<PushArgs>),
     /// Give the objects of one provider to another one.
-    ReplaceProvider(ReplaceProviderArgs),
+    ReplaceProvider(Deferred<ReplaceProviderArgs>),
     /// Record the outcome of a creation that a provider never confirmed.
-    Adopt(StateAdoptArgs),
+    Adopt(Deferred<StateAdoptArgs>),
 }
 
 #[derive(Args)]

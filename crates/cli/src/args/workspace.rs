@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{
+    Deferred,
     json::JsonArgs,
     shared::{LockArgs, VarArgs, ViewArgs},
 };
@@ -12,15 +13,15 @@ use super::{
 #[derive(Subcommand)]
 pub(crate) enum WorkspaceCommand {
     /// List the workspaces.
-    List(WorkspaceListArgs),
+    List(Deferred<WorkspaceListArgs>),
     /// Select another workspace.
-    Select(WorkspaceSelectArgs),
+    Select(Deferred<WorkspaceSelectArgs>),
     /// Create a workspace and select it.
-    New(WorkspaceNewArgs),
+    New(Deferred<WorkspaceNewArgs>),
     /// Delete a workspace.
-    Delete(WorkspaceDeleteArgs),
+    Delete(Deferred<WorkspaceDeleteArgs>),
     /// Print the name of the selected workspace.
-    Show(WorkspaceShowArgs),
+    Show(Deferred<WorkspaceShowArgs>),
 }
 
 #[derive(Args)]

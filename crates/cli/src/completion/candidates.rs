@@ -28,7 +28,7 @@ enum Values {
 
 /// The candidates, sorted. Each begins with the word at the cursor.
 pub(super) fn find(line: &Line, mut names: Names) -> Vec<String> {
-    let definition = args::command();
+    let definition = args::whole_command();
     let place = Place::find(&definition, line, &mut names);
     let mut found = place.candidates(line, &mut names);
     found.retain(|it| it.starts_with(&line.current));
@@ -90,12 +90,15 @@ impl<'c> Place<'c> {
         let dashes = if has_two_dashes { "--" } else { "-" };
         let flags = self.command.get_arguments().filter(|it| !it.is_hide_set());
         let flag = |it: &Arg| Some(format!("{dashes}{}{}", it.get_long()?, ending(it)));
-        flags.filter_map(flag).chain([format!("{dashes}help")]).collect()
+        flags.filter_map(flag).collect()
     }
 
     /// The commands below, or the values of the next argument.
     fn words(&self, typed: &str, names: &mut Names) -> Vec<String> {
-        let below = self.command.get_subcommands().filter(|it| !it.is_hide_set());
+        let below = self
+            .command
+            .get_subcommands()
+            .filter(|it| !it.is_hide_set() && it.get_name() != "help");
         let mut found: Vec<String> = match self.arguments {
             0 => below.map(|it| it.get_name().to_owned()).collect(),
             _ => Vec::new(),

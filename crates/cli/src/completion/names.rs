@@ -12,7 +12,7 @@ use plugin::Processes;
 use state::State;
 
 use crate::{
-    args::{Command, VersionArgs},
+    args::{Command, Deferred},
     directories,
     session::CommandSession,
 };
@@ -43,7 +43,7 @@ impl Names {
         self.directory = None;
         let system = OsSystem::at(directories.works_in);
         let system = RootSystem::new(system, directories.called_in);
-        let mut command = Command::Version(VersionArgs::default());
+        let mut command = Command::Version(Deferred::default());
         let session = CommandSession::new(&mut command, system, self.processes.clone()).ok()?;
         session.ui.fall_silent();
         Some(session)
