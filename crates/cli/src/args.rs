@@ -4,6 +4,7 @@
 mod command;
 mod deferred;
 mod explain;
+mod flags;
 mod graph;
 mod json;
 mod login;
@@ -564,7 +565,7 @@ pub(crate) struct ForceUnlockArgs {
 #[cfg(test)]
 mod tests {
     use super::{
-        parsing::{NOT_SUPPORTED, REFUSED},
+        flags::{NOT_SUPPORTED, REFUSED},
         *,
     };
 

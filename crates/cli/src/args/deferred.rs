@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, builder::Resettable};
 
-use super::parsing;
+use super::flags;
 
 /// The arguments of a command that has no subcommands. Their definition is created when clap parses the command, or
 /// builds the whole definition for help and completion.
@@ -51,8 +51,8 @@ impl<A: Args> Args for Deferred<A> {
 /// Adds the arguments to a command, whose description stays: clap would replace it with that of the arguments.
 fn define<A: Args>(command: Command) -> Command {
     let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    let command = parsing::with_valued_flags(A::augment_args(command));
-    parsing::with_refused_flags(command)
+    let command = flags::with_valued_flags(A::augment_args(command));
+    flags::with_refused_flags(command)
         .about(Resettable::from(about))
         .long_about(Resettable::from(long_about))
 }

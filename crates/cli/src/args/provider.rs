@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Deferred, shared::ViewArgs};
+use super::{deferred::Deferred, shared::ViewArgs};
 
 #[derive(Subcommand)]
 pub(crate) enum ProviderCommand {

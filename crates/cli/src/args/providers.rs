@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{
-    Deferred,
+    deferred::Deferred,
     json::JsonArgs,
     shared::{VarArgs, ViewArgs},
 };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Subcommand};
 
 use super::{
-    Deferred,
+    deferred::Deferred,
     json::JsonArgs,
     shared::{LockArgs, StateArgs, VarArgs, ViewArgs},
 };
