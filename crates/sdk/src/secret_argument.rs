@@ -20,7 +20,7 @@ const VERSION: &str = "_wo_version";
 /// `password_wo_version`:
 ///
 /// ```
-/// use mayfly_sdk::{Model, SecretArgument, SecretChange};
+/// use mayfly_sdk::{Model, Secret, SecretArgument, SecretChange};
 ///
 /// #[derive(Model)]
 /// struct Database {
@@ -29,11 +29,16 @@ const VERSION: &str = "_wo_version";
 ///     password: SecretArgument,
 /// }
 ///
-/// /// Returns the password to send to the database. `None` if it keeps the one that it has.
-/// fn new_password(prior: &Database, planned: &Database) -> Option<String> {
+/// trait Server {
+///     fn set_password(&mut self, password: &Secret);
+///     fn remove_password(&mut self);
+/// }
+///
+/// fn update(prior: &Database, planned: &Database, server: &mut impl Server) {
 ///     match planned.password.change(Some(&prior.password)) {
-///         SecretChange::Set { secret, .. } => Some(secret.reveal().to_owned()),
-///         SecretChange::Keep | SecretChange::Clear => None,
+///         SecretChange::Set { secret, .. } => server.set_password(secret),
+///         SecretChange::Clear => server.remove_password(),
+///         SecretChange::Keep => {}
 ///     }
 /// }
 /// ```
@@ -68,7 +73,8 @@ pub enum SecretChange<'a> {
 impl SecretArgument {
     /// Compares the secret of a planned object with the prior one, which is `None` for a create.
     ///
-    /// A write-only secret is set if its version changes: no state has it, so it cannot be compared.
+    /// No state has a write-only secret, so it cannot be compared: it is set if its version changes, and without a
+    /// version by each update. If one without a version is removed, the object keeps it: the state has no trace of it.
     #[must_use]
     pub fn change(&self, prior: Option<&SecretArgument>) -> SecretChange<'_> {
         if let Some(secret) = &self.plain {
@@ -76,8 +82,9 @@ impl SecretArgument {
             return if is_current { SecretChange::Keep } else { set(secret, false) };
         }
         if let Some(secret) = &self.write_only {
-            let is_current =
-                prior.is_some_and(|it| it.plain.is_none() && it.version == self.version);
+            let has_same_version =
+                |it: &SecretArgument| it.plain.is_none() && it.version == self.version;
+            let is_current = self.version.is_some() && prior.is_some_and(has_same_version);
             return if is_current { SecretChange::Keep } else { set(secret, true) };
         }
         match prior {

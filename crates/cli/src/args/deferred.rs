@@ -9,8 +9,7 @@ use super::flags;
 /// The arguments of a command that has no subcommands. Their definition is created when clap parses the command, or
 /// builds the whole definition for help and completion.
 ///
-/// To create the arguments of all commands would take a process about a millisecond, a third of the time of
-/// `mayfly version`.
+/// To create the arguments of all commands would take a process 0.7 milliseconds more, of 2.4 for `mayfly version`.
 #[derive(Default)]
 pub(crate) struct Deferred<A>(pub(crate) A);
 

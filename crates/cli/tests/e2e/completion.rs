@@ -42,6 +42,9 @@ fn candidates_are_names_of_the_state_and_the_configuration() {
         ended.out.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(candidates("mayfly st"), ["state"]);
+    assert_eq!(candidates("mayfly help st"), ["state"]);
+    assert_eq!(candidates("mayfly state help m"), ["mv"]);
+    assert!(candidates("mayfly hel").is_empty(), "the flag is shorter");
     assert_eq!(candidates("mayfly taint module"), ["module.m.terraform_data.two"]);
     assert_eq!(candidates("mayfly state show terraform_"), [r#"terraform_data.one\[\"a\ b\"\]"#]);
     // The part before the equals sign stays in the line.

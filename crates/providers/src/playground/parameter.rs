@@ -1,7 +1,7 @@
 //! `playground_parameter`: a named parameter, modelled on `aws_ssm_parameter`.
 
 use mayfly_sdk::{
-    Choice, Key, Model, PrivateState, SecretArgument, SecretChange,
+    Choice, Key, Model, PlanChange, PrivateState, SecretArgument, SecretChange,
     schema::{Attribute, Block},
 };
 
@@ -11,6 +11,9 @@ use super::{
     store::Record,
     stored_object::StoredObject,
 };
+
+/// The field that says "no" in a record whose value states may have. Not set if the value was given write-only.
+const WRITE_ONLY: &str = "write_only";
 
 /// A named parameter.
 #[derive(Default, Model)]
@@ -53,6 +56,17 @@ impl StoredObject for Parameter {
         block.with(Self::SECRET, Attribute::computed)
     }
 
+    /// A value that is given write-only takes the other one out of the state.
+    fn plan(change: &mut PlanChange) {
+        if change.config.is_absent("value_wo") {
+            return;
+        }
+        change.planned.set(Self::SECRET, change.config.attr(Self::SECRET));
+        if !change.is_creation() && !change.prior.is_absent(Self::SECRET) {
+            change.planned.set_unknown(Parameter::VERSION);
+        }
+    }
+
     fn name(&self) -> &str {
         &self.name
     }
@@ -70,15 +84,18 @@ impl StoredObject for Parameter {
         true
     }
 
-    fn write(&self, _: &SecretChange<'_>, record: &mut Record) {
+    fn write(&self, change: &SecretChange<'_>, record: &mut Record) {
         record.set("type", self.r#type.text());
         record.set_or_remove("description", self.description.clone());
-        record.set_or_remove("write_only", self.value.version.is_none().then_some("no"));
+        if !change.keeps_secret() {
+            let is_readable = matches!(change, SecretChange::Set { is_write_only: false, .. });
+            record.set_or_remove(WRITE_ONLY, is_readable.then_some("no"));
+        }
     }
 
     /// A value that was given write-only is left out.
     fn of(self, record: &Record) -> Parameter {
-        let plain = record.text("write_only").and(record.secret(Self::SECRET)).cloned();
+        let plain = record.text(WRITE_ONLY).and(record.secret(Self::SECRET)).cloned();
         Parameter {
             id: Some(record.name.clone()),
             arn: Some(arn("ssm", &format!("parameter/{}", record.name))),

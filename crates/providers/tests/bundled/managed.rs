@@ -158,6 +158,36 @@ async fn assert_stable(core: &Core, kind: &str, state: &State) {
     );
 }
 
+/// An object with a secret that is write-only from its creation, and one that becomes write-only.
+#[tokio::test]
+async fn write_only_value_without_a_version_is_sent_and_in_no_state() {
+    let core = Core::in_process("{}").await;
+    for (kind, name, extra, secret) in [
+        ("playground_secret", "name", "", "value"),
+        ("playground_parameter", "name", r#""type": "SecureString", "#, "value"),
+        ("playground_database", "identifier", "", "password"),
+    ] {
+        let config = |given: &str| format!(r#"{{"{name}": "n", {extra}{given}}}"#);
+        let write_only = |it: &str| config(&format!(r#""{secret}_wo": "{it}""#));
+        let check = |state: &State, sent: &str| {
+            assert!(state.value.get_attr(secret).is_some_and(|it| it.is_null()), "{kind}");
+            assert_eq!(last(&core).received[&format!("{secret}_wo")], core.fingerprint(sent));
+        };
+        let (_, created) = core.apply(kind, None, &write_only("hush")).await;
+        check(&created, "hush");
+        let read = core.read(kind, &created).await.expect("is there");
+        assert!(read.value == created.value, "{kind}");
+        core.delete(kind, &read).await;
+
+        let (_, plain) = core.apply(kind, None, &config(&format!(r#""{secret}": "a""#))).await;
+        assert_eq!(plain.text(secret), "a");
+        let (action, changed) = core.apply(kind, Some(&plain), &write_only("hush")).await;
+        assert_eq!(action, Action::Update);
+        check(&changed, "hush");
+        core.delete(kind, &changed).await;
+    }
+}
+
 #[tokio::test]
 async fn changed_version_of_a_write_only_key_requires_replacement() {
     let core = Core::launched("{}", &[]).await;
@@ -212,6 +242,12 @@ async fn refresh_finds_changed_and_removed_objects() {
         core.read("playground_secret", &state).await.is_none(),
         "another object of that name is another"
     );
+    let config = r#"{"identifier": "d", "allocated_storage": 7}"#;
+    let (_, state) = core.apply("playground_database", None, config).await;
+    core.store().update("database", "d", |it| it.set("allocated_storage", "9")).expect("updates");
+    let read = core.read("playground_database", &state).await.expect("is there");
+    let (action, _) = core.apply("playground_database", Some(&read), config).await;
+    assert_eq!(action, Action::Update, "another size is found");
 }
 
 #[tokio::test]

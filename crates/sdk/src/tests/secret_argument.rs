@@ -62,7 +62,7 @@ fn configuration_gives_one_secret_and_a_version_only_with_the_write_only_one() {
 }
 
 #[test]
-fn write_only_secret_is_set_only_with_another_version() {
+fn write_only_secret_is_set_with_another_version_or_without_one() {
     let check = |prior: Option<&Database>, planned: &Database, expected: &str| {
         let change = planned.password.change(prior.map(|it| &it.password));
         let shown = match change {
@@ -89,5 +89,12 @@ fn write_only_secret_is_set_only_with_another_version() {
     check(Some(&stored), &database(None, Some("b"), Some(1)), "keep");
     check(Some(&stored), &database(None, Some("b"), Some(2)), "send b");
     check(Some(&stored), &none, "clear");
+
+    // A state has no trace of a write-only secret without a version.
+    let without_version = database(None, Some("b"), None);
+    check(None, &without_version, "send b");
+    check(Some(&none), &without_version, "send b");
+    check(Some(&stored), &without_version, "send b");
+    check(Some(&none), &database(None, Some("b"), Some(1)), "send b");
     check(Some(&none), &none, "keep");
 }
