@@ -58,11 +58,9 @@ impl StoredObject for Parameter {
 
     /// A value that is given write-only takes the other one out of the state.
     fn plan(change: &mut PlanChange) {
-        if change.config.is_absent("value_wo") {
-            return;
-        }
-        change.planned.set(Self::SECRET, change.config.attr(Self::SECRET));
-        if !change.is_creation() && !change.prior.is_absent(Self::SECRET) {
+        let replaces = !change.is_creation() && !change.prior.is_absent(Self::SECRET);
+        if replaces && !change.config.is_absent("value_wo") {
+            change.planned.set(Self::SECRET, change.config.attr(Self::SECRET));
             change.planned.set_unknown(Parameter::VERSION);
         }
     }
