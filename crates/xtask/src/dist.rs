@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let flag = format!("-Cprofile-generate={}", counts.display());
     let executables = compiler.build(root, &counting, &flag)?;
     println!("running it …");
-    training::run(root, &executables, &counting.join("work"))?;
+    training::run(root, &executables.join("mayfly"), &counting.join("work"))?;
     let profile = target.join("mayfly.profdata");
     merge(&profdata, &counts, &profile)?;
     println!("building what is released …");

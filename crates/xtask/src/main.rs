@@ -24,6 +24,7 @@ mod contexts;
 mod differential;
 mod dist;
 mod file_cycles;
+mod function_order;
 mod layering;
 mod links;
 mod modules;
@@ -52,6 +53,7 @@ usage: cargo xtask COMMAND
   tidy                check the rules of the repository and the links of its pages
   supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
   dist                build the executables as they are released, into target/dist
+  function-order      write the linker script that places the functions together which commands execute
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
   modules [OPTIONS]   plan and apply the examples of public modules beside the reference, and say what differs
   parity [OPTIONS]    write the page that compares the commands and flags with those of OpenTofu
@@ -88,6 +90,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         ["supply-chain"] => supply_chain::check(root),
         ["tidy"] => tidy::check(root).and_then(|()| links::check(root)),
         ["dist"] => dist::run(root),
+        ["function-order"] => function_order::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
         [bench::init::SERVE, authority] => bench::init::serve(authority, None),
         [bench::init::SERVE, authority, plugin] => bench::init::serve(authority, Some(plugin)),

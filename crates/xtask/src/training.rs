@@ -1,5 +1,5 @@
-//! The runs that a profile-guided build is trained on: the examples, a configuration of the AWS provider, and
-//! random modules.
+//! The runs that a build is trained on: examples and an installation for the order of functions, and for a
+//! profile-guided build also a configuration of the AWS provider and random modules.
 //!
 //! **Invariant:** none of them is a workload of `bench`, so that a figure never shows a build that was optimized
 //! for it.
@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use differential::{Program, generate};
+use registry::{AuthorKey, Release, Server};
 
 /// The seed and the number of the random cases.
 const RANDOM: (u64, u64) = (20_261, 150);
@@ -23,42 +24,100 @@ const EXAMPLES: &[&str] = &["lease", "tunnel"];
 /// The folder of a filesystem mirror with the AWS provider, as for `bench`.
 const MIRROR: &str = "MAYFLY_AWS_MIRROR";
 
-/// Runs all of them with the executables in a folder.
+/// The commands that run for an example.
+const COMMANDS: &[&[&str]] = &[
+    &["version"],
+    &["init"],
+    &["fmt", "-check"],
+    &["validate"],
+    &["plan"],
+    &["apply", "-auto-approve"],
+    &["plan"],
+    &["show"],
+    &["output"],
+    &["state", "list"],
+    &["destroy", "-auto-approve"],
+];
+
+/// A program in a sandbox could not write what it has counted.
+const NO_SANDBOX: &str = "provider_sandbox {\n  enabled = false\n}\n";
+
+/// Runs all of them with an executable.
 ///
 /// # Errors
 /// Returns an error if a program cannot be started, or if an example fails.
-pub(crate) fn run(root: &Path, executables: &Path, work: &Path) -> Result<()> {
-    if work.exists() {
-        fs::remove_dir_all(work)?;
-    }
-    fs::create_dir_all(work)?;
-    let trainee = Trainee { program: executables.join("mayfly"), work: work.canonicalize()? };
-    trainee.examples(&root.join("examples"))?;
+pub(crate) fn run(root: &Path, program: &Path, work: &Path) -> Result<()> {
+    let trainee = Trainee::new(program, work)?;
+    trainee.usual(root)?;
     trainee.aws(&root.join("tests/data/aws"))?;
     trainee.random()
+}
+
+/// Runs only the examples and the installation, which succeed.
+///
+/// # Errors
+/// As for [`run`].
+pub(crate) fn run_usual(root: &Path, program: &Path, work: &Path) -> Result<()> {
+    Trainee::new(program, work)?.usual(root)
 }
 
 struct Trainee {
     program: PathBuf,
     work: PathBuf,
+    /// The CLI configuration.
+    settings: PathBuf,
 }
 
 impl Trainee {
+    fn new(program: &Path, work: &Path) -> Result<Trainee> {
+        if work.exists() {
+            fs::remove_dir_all(work)?;
+        }
+        fs::create_dir_all(work)?;
+        let work = work.canonicalize()?;
+        Ok(Trainee { program: program.to_owned(), settings: work.join("cli.tfrc"), work })
+    }
+
+    fn usual(&self, root: &Path) -> Result<()> {
+        fs::write(&self.settings, NO_SANDBOX)?;
+        self.examples(&root.join("examples"))?;
+        self.installation()
+    }
+
     fn examples(&self, examples: &Path) -> Result<()> {
         let copies = self.work.join("examples");
         copy(examples, &copies)?;
         for name in EXAMPLES {
             let folder = copies.join(name);
-            for command in ["init", "validate", "plan", "apply", "plan", "destroy"] {
-                let ended = self.run(&folder, &[command], None)?;
-                ensure!(ended, "{command} of the example {name} failed");
+            for arguments in COMMANDS {
+                let ended = self.run(&folder, arguments, &[])?;
+                ensure!(ended, "{} of the example {name} failed", arguments.join(" "));
             }
         }
         for argument in ["apply", "apply", "destroy"] {
             let mut script = command_of(&copies.join("secrets/run.sh"));
             script.arg(argument).env("MAYFLY_BIN", &self.program);
+            script.env("TF_CLI_CONFIG_FILE", &self.settings);
             ensure!(quiet(&mut script)?, "the example secrets failed");
         }
+        Ok(())
+    }
+
+    /// Installs a signed package from a registry on this machine.
+    fn installation(&self) -> Result<()> {
+        let folder = self.work.join("installation");
+        fs::create_dir_all(&folder)?;
+        let key = AuthorKey::new();
+        let release = Release { key: Some(&key), ..Release::default() };
+        let authority = folder.join("ca.pem");
+        let server = Server::start(&authority, registry::pages(&[release]));
+        let source = format!("localhost:{}/tests/thing", server.port);
+        let text = format!(
+            "terraform {{\n  required_providers {{\n    thing = {{ source = {source:?} }}\n  }}\n}}\n"
+        );
+        fs::write(folder.join("main.tf"), text)?;
+        let trust = [("SSL_CERT_FILE", authority), ("SSL_CERT_DIR", folder.join("none"))];
+        ensure!(self.run(&folder, &["init"], &trust)?, "the installation failed");
         Ok(())
     }
 
@@ -71,27 +130,26 @@ impl Trainee {
                 "provider_installation {{\n  filesystem_mirror {{\n    path = {path:?}\n  }}\n}}\n"
             )
         });
-        let configuration = self.work.join("cli.tfrc");
-        fs::write(&configuration, text.unwrap_or_default())?;
+        fs::write(&self.settings, NO_SANDBOX.to_owned() + &text.unwrap_or_default())?;
         for name in ["right.tf", "wrong_schema.tf", "wrong_values.tf"] {
             let folder = self.work.join(name.trim_end_matches(".tf"));
             fs::create_dir_all(&folder)?;
             fs::copy(configurations.join(name), folder.join("main.tf"))?;
-            let run = |command: &str| self.run(&folder, &[command], Some(&configuration));
             let commands: &[&str] = match mirror {
                 Some(_) => &["init", "validate", "validate"],
                 None => &["validate", "validate"],
             };
             for command in commands {
                 // Their errors are typical output too.
-                let _failed = run(command)?;
+                let _failed = self.run(&folder, &[command], &[])?;
             }
         }
         Ok(())
     }
 
     fn random(&self) -> Result<()> {
-        let program = Program { executable: self.program.clone(), cli_config: None };
+        let settings = Some(self.settings.clone());
+        let program = Program { executable: self.program.clone(), cli_config: settings };
         let features = ["playground".to_owned()];
         let vocabulary = generate::Vocabulary { features: features.into() };
         let (seed, count) = RANDOM;
@@ -103,16 +161,16 @@ impl Trainee {
         Ok(())
     }
 
-    /// Returns true if the command succeeds.
-    fn run(&self, folder: &Path, arguments: &[&str], configuration: Option<&Path>) -> Result<bool> {
+    /// Runs the executable with these variables. Returns true if it succeeds.
+    fn run(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, PathBuf)],
+    ) -> Result<bool> {
         let mut command = command_of(&self.program);
-        command.args(arguments).current_dir(folder);
-        if matches!(arguments, ["apply" | "destroy", ..]) {
-            command.arg("-auto-approve");
-        }
-        if let Some(path) = configuration {
-            command.env("TF_CLI_CONFIG_FILE", path);
-        }
+        command.args(arguments).current_dir(folder).env("TF_CLI_CONFIG_FILE", &self.settings);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
         quiet(&mut command)
     }
 }
