@@ -6,10 +6,6 @@
 pub(crate) fn harden() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    // The heap has many small values in many pages. With huge pages that are only partly used, clearing memory
-    // costs a quarter of the time of a large run.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     std::panic::set_hook(Box::new(|info| {

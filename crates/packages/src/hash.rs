@@ -17,6 +17,9 @@ use crate::blocking::blocking;
 /// A SHA-256.
 pub type Digest = [u8; 32];
 
+/// The size of a buffer for a file. The allocator keeps 64 KiB for buffers of this size, and 512 KiB for larger ones.
+pub(crate) const BUFFER: usize = 1 << 14;
+
 /// A hash with its scheme as in the lock file: `h1:…`, `zh:…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash(String);
@@ -183,7 +186,7 @@ pub(crate) fn sha256_hex(reader: impl Read) -> io::Result<String> {
 
 fn sha256_of(mut reader: impl Read) -> io::Result<Digest> {
     let mut sha = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
+    let mut buffer = vec![0; BUFFER];
     loop {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(sha.finalize().into()),

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use tempfile::{TempDir, TempPath};
 
 use crate::blocking::blocking;
-use crate::hash::{Digest, Hash, directory_stamp, h1_of, largest_unpacked, zip_zh};
+use crate::hash::{BUFFER, Digest, Hash, directory_stamp, h1_of, largest_unpacked, zip_zh};
 use crate::package::{PackageError, create, fault, inner_path, plugin_among, scratch, settle};
 use crate::zip_file;
 
@@ -149,7 +149,7 @@ impl Content {
         let mut reading = Reading {
             directory: scratch.as_ref().map(TempDir::path),
             left: largest_unpacked(packed).min(MAX_UNPACKED),
-            buffer: vec![0; 1 << 16],
+            buffer: vec![0; BUFFER],
         };
         let (mut files, mut entries) = (BTreeMap::new(), BTreeMap::new());
         for index in 0..zip.len() {
