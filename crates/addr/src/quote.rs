@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 ///
 /// This is the form of an instance key in brackets: `"a\"b"`, `"$${x}"`, `"\u0007"`.
 pub fn quote(text: &str) -> String {
+    if text.bytes().all(is_plain) {
+        return ["\"", text, "\""].concat();
+    }
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     let mut rest = text.chars().peekable();
@@ -26,6 +29,11 @@ pub fn quote(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// Returns true for characters that are never escaped, which are all that most texts have.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'$' | b'%')
 }
 
 fn push_escape(out: &mut String, it: char) {

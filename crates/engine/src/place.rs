@@ -8,6 +8,8 @@ use std::{
     fmt::{self, Write},
 };
 
+use crate::graph::NodeIx;
+
 /// The phase of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunPhase {
@@ -31,7 +33,8 @@ impl RunPhase {
 thread_local! {
     // No destructors, so that an allocator can read them at any time.
     static PHASE: Cell<Option<RunPhase>> = const { Cell::new(None) };
-    static NODE: Cell<Address> = const { Cell::new(Address { bytes: [0; LONGEST], length: 0 }) };
+    static NODE: Cell<Option<NodeIx>> = const { Cell::new(None) };
+    static ADDRESS: Cell<Address> = const { Cell::new(Address { bytes: [0; LONGEST], length: 0 }) };
 }
 
 /// The length at which addresses are cut.
@@ -62,17 +65,21 @@ pub fn enter_phase(phase: RunPhase) {
     leave_node();
 }
 
-/// Sets the node that this thread works on.
-pub(crate) fn enter_node(address: fmt::Arguments<'_>) {
-    let mut text = Address { bytes: [0; LONGEST], length: 0 };
-    // An error means that the address was cut.
-    let _cut = text.write_fmt(address);
-    NODE.set(text);
+/// Sets the node that this thread works on. A node with many instances is entered as often, and formatted once.
+pub(crate) fn enter_node(node: NodeIx, address: fmt::Arguments<'_>) {
+    if NODE.get() != Some(node) {
+        let mut text = Address { bytes: [0; LONGEST], length: 0 };
+        // An error means that the address was cut.
+        let _cut = text.write_fmt(address);
+        NODE.set(Some(node));
+        ADDRESS.set(text);
+    }
 }
 
-/// Clears the node of this thread.
+/// Clears the node of this thread. A run ends with that, because the next one has other nodes.
 pub(crate) fn leave_node() {
-    enter_node(format_args!(""));
+    NODE.set(None);
+    ADDRESS.set(Address { bytes: [0; LONGEST], length: 0 });
 }
 
 /// Passes the phase and the node of this thread to a function. The address of the node may be empty. A thread that
@@ -80,7 +87,7 @@ pub(crate) fn leave_node() {
 pub fn with_place<T>(use_place: impl FnOnce(&str, &[u8]) -> T) -> T {
     // A thread that is being destroyed has neither phase nor node.
     let phase = PHASE.try_with(Cell::get).ok().flatten();
-    let node = NODE.try_with(Cell::get).ok();
+    let node = ADDRESS.try_with(Cell::get).ok();
     let node = node.as_ref().and_then(|it| it.bytes.get(..it.length)).unwrap_or_default();
     use_place(phase.map_or("working", RunPhase::text), node)
 }
@@ -93,9 +100,9 @@ mod tests {
     fn place_is_the_entered_node_of_the_thread_cut_to_a_length() {
         let told = || with_place(|_, node| String::from_utf8_lossy(node).into_owned());
         assert_eq!(told(), "");
-        enter_node(format_args!("module.{}.local.a", "m"));
+        enter_node(NodeIx(1), format_args!("module.{}.local.a", "m"));
         assert_eq!(told(), "module.m.local.a");
-        enter_node(format_args!("{}", "x".repeat(1000)));
+        enter_node(NodeIx(2), format_args!("{}", "x".repeat(1000)));
         assert_eq!(told(), "x".repeat(LONGEST));
         leave_node();
         assert_eq!(told(), "");

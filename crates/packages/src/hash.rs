@@ -17,8 +17,9 @@ use crate::blocking::blocking;
 /// A SHA-256.
 pub type Digest = [u8; 32];
 
-/// The size of a buffer for a file. The allocator keeps 64 KiB for buffers of this size, and 512 KiB for larger ones.
-pub(crate) const BUFFER: usize = 1 << 14;
+/// The size of a buffer for a file. The allocator keeps 64 KiB for buffers of up to this size, and 512 KiB for larger
+/// ones, all of which a thread uses in turn.
+pub(crate) const BUFFER: usize = 1 << 13;
 
 /// A hash with its scheme as in the lock file: `h1:…`, `zh:…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -107,7 +107,7 @@ impl Style {
         if !self.color || text.is_empty() {
             return text.to_owned();
         }
-        format!("\x1b[{}m{text}{RESET}", paint.code())
+        ["\x1b[", paint.code(), "m", text, RESET].concat()
     }
 
     /// Wraps prose at spaces and leaves `margin` columns free. Lines that begin with a space stay unchanged.

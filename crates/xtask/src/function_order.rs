@@ -10,8 +10,9 @@
 //! ones are everywhere, and Linux maps 64 KiB around each page that a process touches: most of the executable. The
 //! script has a place for each set of commands, so `plan` does not map what only `init` executes.
 //!
-//! **Invariant:** no pattern contains a hash of the compiler, so the script remains valid for its next version, and
-//! for other versions of the dependencies. A pattern without a function has no effect.
+//! **Invariant:** no pattern contains a hash of the compiler, so the script remains valid if the dependencies change,
+//! and for other versions of the compiler that name functions in the same way. Newer ones, from Rust 1.97 on, use
+//! another form of names; for them, most patterns match nothing, which has no effect.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -51,35 +52,40 @@ struct Section {
 /// # Errors
 /// Returns an error if the build or a run fails, or if valgrind is missing.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let work = bench::target_folder(root)?.join("function-order");
+    let valgrind = Command::new("valgrind").arg("--version").output();
+    ensure!(valgrind.is_ok_and(|it| it.status.success()), "valgrind is missing");
+    let target = bench::target_folder(root)?.canonicalize()?;
+    let work = target.join("function-order");
     if work.exists() {
         fs::remove_dir_all(&work)?;
     }
     fs::create_dir_all(&work)?;
     println!("building …");
-    let map = work.join("map.txt");
-    let program = build(root, &map)?;
+    // It stays, because a build that is up to date does not link again.
+    let map = target.join("function-order.map");
+    let program = build(root, &target, &map)?;
     println!("running it under valgrind …");
     let counts = work.join("counts");
     let counted = counting(&program, &work, &counts)?;
     training::run_usual(root, &counted, &work.join("runs"))?;
     let sections = sections(&fs::read_to_string(&map)?);
-    ensure!(!sections.is_empty(), "the map of the linker has another form than that of rust-lld");
+    ensure!(!sections.is_empty(), "{} has another form than that of rust-lld", map.display());
     let uses = uses(&counts, &program, &sections)?;
     let executed = uses.iter().filter(|it| **it != 0).count();
     println!("{executed} of {} functions are executed", sections.len());
+    ensure!(executed > sections.len() / 20, "the addresses of the map are not those that ran");
     fs::write(root.join(SCRIPT), script(&sections, &uses))?;
     Ok(())
 }
 
 /// Builds the executable, and lets the linker write its map.
-fn build(root: &Path, map: &Path) -> Result<PathBuf> {
+fn build(root: &Path, target: &Path, map: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["rustc", "--locked", "--release", "-p", "cli", "--bin", "mayfly", "--"]);
     command.arg(format!("-Clink-arg=-Wl,-Map={}", map.display())).current_dir(root);
     ensure!(command.status().context("failed to start cargo")?.success(), "cargo failed");
-    Ok(bench::target_folder(root)?.join("release/mayfly"))
+    Ok(target.join("release/mayfly"))
 }
 
 /// Writes a program that runs the executable under valgrind, which writes a file into `counts` for each process.
@@ -94,8 +100,6 @@ fn counting(program: &Path, work: &Path, counts: &Path) -> Result<PathBuf> {
     );
     fs::write(&path, text)?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
-    let output = Command::new("valgrind").arg("--version").output();
-    output.context("valgrind is missing")?;
     Ok(path)
 }
 
@@ -387,19 +391,43 @@ mod tests {
         assert_eq!(lines, expected, "{text}");
     }
 
+    /// The first pattern of a whole function in a crate of the script.
+    fn pattern_of(files: &str) -> String {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SCRIPT);
+        let text = fs::read_to_string(script).expect("is readable");
+        let lines = text.lines().map(str::trim).skip_while(|it| *it != format!("{files}("));
+        let mut patterns = lines.skip(1).take_while(|it| *it != ")");
+        patterns.find(|it| it.ends_with("17h*")).expect("a pattern").to_owned()
+    }
+
     /// Tests build no release, so nothing else in them reads the script.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[test]
-    fn linker_accepts_the_script() {
+    fn linker_places_executed_functions_before_others() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (source, program) = (folder.path().join("a.c"), folder.path().join("a"));
-        fs::write(&source, "int main(void) { return 7; }").expect("is written");
+        let section = pattern_of("*/libaddr-*.rlib:*").replace("17h*", "17h0123456789abcdefE");
+        let library = format!(
+            "int first(void) {{ return 1; }}\n__attribute__((section(\"{section}\"))) int last(void) {{ return 2; }}\n"
+        );
+        let program = "int first(void); int last(void); \
+                       int main(void) { return (char *)last < (char *)first ? 7 : 8; }";
+        fs::write(folder.path().join("library.c"), library).expect("is written");
+        fs::write(folder.path().join("program.c"), program).expect("is written");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SCRIPT);
-        let mut link = Command::new("cc");
-        link.arg("-no-pie").arg(format!("-T{}", script.display()));
-        let linked = link.arg(&source).arg("-o").arg(&program).output().expect("cc starts");
-        assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
-        assert_eq!(Command::new(&program).status().expect("starts").code(), Some(7));
+        let script = format!("-T{}", script.canonicalize().expect("exists").display());
+        let run = |program: &str, arguments: &[&str]| {
+            let output = Command::new(program).args(arguments).current_dir(folder.path()).output();
+            let output = output.expect("starts");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        run("cc", &["-c", "-ffunction-sections", "library.c"]);
+        run("ar", &["rc", "./libaddr-0123456789abcdef.rlib", "library.o"]);
+        let archive = "./libaddr-0123456789abcdef.rlib";
+        for (flags, expected) in [(&[script.as_str()][..], 7), (&[], 8)] {
+            run("cc", &[&["-no-pie", "program.c", archive, "-o", "program"][..], flags].concat());
+            let status = Command::new(folder.path().join("program")).status().expect("starts");
+            assert_eq!(status.code(), Some(expected), "{flags:?}");
+        }
     }
 
     #[test]

@@ -394,10 +394,11 @@ impl Walk<'_> {
         returned: Option<Value>,
         when: &str,
     ) -> Result<Option<Value>, Failed> {
-        let provider = subject.provider.source.for_display();
+        let provider = || subject.provider.source.for_display();
         let Some(value) = returned else {
             let detail = format!(
-                "Provider {provider} returned no object for {} {when}, and no error either",
+                "Provider {} returned no object for {} {when}, and no error either",
+                provider(),
                 subject.text
             );
             self.report_provider_bug(&subject.text, Summary::NO_OBJECT, &detail);
@@ -408,8 +409,11 @@ impl Walk<'_> {
         }
         if let Some(mismatch) = conform::conforms(&value.ty(), subject.ty()).first() {
             let detail = format!(
-                "Provider {provider} produced an invalid value {when} for {}{}: {}",
-                subject.text, mismatch.path, mismatch.message
+                "Provider {} produced an invalid value {when} for {}{}: {}",
+                provider(),
+                subject.text,
+                mismatch.path,
+                mismatch.message
             );
             self.report_provider_bug(&subject.text, Summary::INVALID_OBJECT, &detail);
             return Err(Failed);

@@ -373,8 +373,8 @@ impl Walk<'_> {
         let address = &module.address;
         let dot = if address.is_root() { "" } else { "." };
         match named(&module.template.nodes[local as usize]) {
-            Some(name) => place::enter_node(format_args!("{address}{dot}{name}")),
-            None => place::enter_node(format_args!("{address}")),
+            Some(name) => place::enter_node(node, format_args!("{address}{dot}{name}")),
+            None => place::enter_node(node, format_args!("{address}")),
         }
     }
 

@@ -85,11 +85,12 @@ impl Evaluation<'_> {
             text.is_known = false;
             return Ok(());
         }
+        if let Some(piece) = value.as_str() {
+            return self.append_piece(at, piece, text);
+        }
         match convert(value, &Type::String) {
             Ok(converted) => {
-                let piece = converted.as_str().unwrap_or_default();
-                self.reserve(at, text.size_with(piece))?;
-                text.push(piece);
+                return self.append_piece(at, converted.as_str().unwrap_or_default(), text);
             }
             Err(error) => {
                 let marks = value.deep_marks();
@@ -101,6 +102,12 @@ impl Evaluation<'_> {
                 self.fail(invalid_interpolation(at, detail), &marks);
             }
         }
+        Ok(())
+    }
+
+    fn append_piece(&mut self, at: ExprId, piece: &str, text: &mut Text) -> Result<(), Interrupt> {
+        self.reserve(at, text.size_with(piece))?;
+        text.push(piece);
         Ok(())
     }
 

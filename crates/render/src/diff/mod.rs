@@ -138,9 +138,9 @@ pub(crate) fn symbol(action: Action, style: &Style) -> String {
     let red = |text| style.paint(Paint::Red, text);
     let green = |text| style.paint(Paint::Green, text);
     match action {
-        Action::Create => format!("  {}", green("+")),
-        Action::Delete => format!("  {}", red("-")),
-        Action::Update => format!("  {}", style.paint(Paint::Yellow, "~")),
+        Action::Create => ["  ", &green("+")].concat(),
+        Action::Delete => ["  ", &red("-")].concat(),
+        Action::Update => ["  ", &style.paint(Paint::Yellow, "~")].concat(),
         Action::DeleteThenCreate => format!("{}/{}", red("-"), green("+")),
         Action::CreateThenDelete => format!("{}/{}", green("+"), red("-")),
         Action::Read => format!(" {}", style.paint(Paint::Cyan, "<=")),
