@@ -106,6 +106,9 @@ mod tests {
         assert_eq!(told(), "x".repeat(LONGEST));
         leave_node();
         assert_eq!(told(), "");
+        enter_node(NodeIx(2), format_args!("local.of_the_next_run"));
+        assert_eq!(told(), "local.of_the_next_run");
+        leave_node();
         std::thread::spawn(move || assert_eq!(told(), "")).join().expect("another thread has none");
     }
 

@@ -328,7 +328,7 @@ fn script(sections: &[Section], uses: &[Uses]) -> String {
         }
     }
     let mut text =
-        "/* Written by `cargo xtask function-order`: the functions that commands execute. */\n\
+        "/* Written by `cargo xtask function-order`: the functions that commands run. */\n\
                     SECTIONS\n{\n  .text.executed :\n  {\n"
             .to_owned();
     for ((_, uses), crates) in places {

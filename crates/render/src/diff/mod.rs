@@ -141,11 +141,11 @@ pub(crate) fn symbol(action: Action, style: &Style) -> String {
         Action::Create => ["  ", &green("+")].concat(),
         Action::Delete => ["  ", &red("-")].concat(),
         Action::Update => ["  ", &style.paint(Paint::Yellow, "~")].concat(),
-        Action::DeleteThenCreate => format!("{}/{}", red("-"), green("+")),
-        Action::CreateThenDelete => format!("{}/{}", green("+"), red("-")),
-        Action::Read => format!(" {}", style.paint(Paint::Cyan, "<=")),
-        Action::Forget => format!("  {}", red(".")),
-        Action::ForgetThenCreate => format!("{}/{}", red("."), green("+")),
+        Action::DeleteThenCreate => [&red("-"), "/", &green("+")].concat(),
+        Action::CreateThenDelete => [&green("+"), "/", &red("-")].concat(),
+        Action::Read => [" ", &style.paint(Paint::Cyan, "<=")].concat(),
+        Action::Forget => ["  ", &red(".")].concat(),
+        Action::ForgetThenCreate => [&red("."), "/", &green("+")].concat(),
         Action::NoOp => "   ".to_owned(),
     }
 }
