@@ -5,6 +5,7 @@ use std::{ops::Deref, os::unix::fs::OpenOptionsExt, sync::Arc};
 use engine::CancelToken;
 use operations::{
     root_system::RootSystem,
+    runtime::Runtime,
     session::{Session, SessionOptions},
 };
 use plugin::Processes;
@@ -52,7 +53,7 @@ impl CommandSession {
             view: Arc::new(CommandView::new(Arc::clone(&ui))),
             system,
             directory: None,
-            runtime: Arc::new(runtime),
+            runtime,
             strict_secrets,
             cancel,
             processes,
@@ -63,10 +64,9 @@ impl CommandSession {
     }
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let entered = runtime.enter();
+fn runtime() -> std::io::Result<Runtime> {
+    let runtime = Runtime::with_workers(2)?;
+    let entered = runtime.handle().enter();
     harden::report_file_size_limit()?;
     drop(entered);
     Ok(runtime)

@@ -4,6 +4,7 @@ use std::{rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Summary};
+use futures::future::LocalBoxFuture;
 use hir::Program;
 use rustc_hash::FxHashSet;
 use state::{CheckStatus, Importing, Plan, PlanMode, State, journal::Intent};
@@ -36,7 +37,18 @@ use crate::{
 /// [`variables_for_saved_plan`](crate::variables_for_saved_plan).
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
-pub async fn apply(
+pub fn apply<'r>(
+    program: &'r Arc<Program>,
+    plan: &'r Plan,
+    refreshed: State,
+    variables: VariableValues,
+    environment: &'r Environment,
+    options: ApplyOptions,
+) -> LocalBoxFuture<'r, ApplyOutcome> {
+    Box::pin(apply_plan(program, plan, refreshed, variables, environment, options))
+}
+
+async fn apply_plan(
     program: &Arc<Program>,
     plan: &Plan,
     refreshed: State,

@@ -5,6 +5,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
+use futures::future::LocalBoxFuture;
 use hir::Program;
 use state::State;
 
@@ -26,7 +27,17 @@ use crate::{
 /// resource.
 ///
 /// The future is not `Send`, like that of [`apply`](crate::apply()).
-pub async fn import(
+pub fn import<'r>(
+    program: &'r Arc<Program>,
+    prior: State,
+    variables: VariableValues,
+    environment: &'r Environment,
+    options: ImportOptions,
+) -> LocalBoxFuture<'r, ApplyOutcome> {
+    Box::pin(import_object(program, prior, variables, environment, options))
+}
+
+async fn import_object(
     program: &Arc<Program>,
     prior: State,
     variables: VariableValues,

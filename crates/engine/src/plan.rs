@@ -4,6 +4,7 @@ use std::{any::Any, rc::Rc, sync::Arc};
 
 use addr::{AbsResource, ConfigResource, ResourceInstance, ResourceMode, Target};
 use db::{Diagnostic, Summary, System};
+use futures::future::LocalBoxFuture;
 use hir::Program;
 use rustc_hash::FxHashMap;
 use state::{
@@ -106,7 +107,15 @@ pub(crate) struct Request<'a> {
 }
 
 /// Plans with the memo and the leftovers of earlier plans.
-pub(crate) async fn plan_with(
+pub(crate) fn plan_with<'r>(
+    request: Request<'r>,
+    memo: &'r mut Memo,
+    leftovers: &'r mut Leftovers,
+) -> LocalBoxFuture<'r, PlanOutcome> {
+    Box::pin(plan_nodes(request, memo, leftovers))
+}
+
+async fn plan_nodes(
     request: Request<'_>,
     memo: &mut Memo,
     leftovers: &mut Leftovers,

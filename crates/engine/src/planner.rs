@@ -13,7 +13,10 @@
 use std::{path::PathBuf, pin::pin, rc::Rc, sync::Arc, time::Duration};
 
 use db::Diagnostic;
-use futures::{FutureExt, future::FusedFuture};
+use futures::{
+    FutureExt,
+    future::{FusedFuture, LocalBoxFuture},
+};
 use hir::Program;
 use state::State;
 use tokio::time::Instant;
@@ -85,7 +88,18 @@ impl Planner {
 
     /// Plans, as [`plan`](crate::plan()) does. The future must run to its end: if it is dropped, open ephemeral
     /// resources are not closed.
-    pub async fn plan(
+    pub fn plan<'r>(
+        &'r mut self,
+        program: &'r Arc<Program>,
+        prior: State,
+        variables: VariableValues,
+        environment: &'r Environment,
+        options: PlanOptions,
+    ) -> LocalBoxFuture<'r, PlanOutcome> {
+        Box::pin(self.plan_again(program, prior, variables, environment, options))
+    }
+
+    async fn plan_again(
         &mut self,
         program: &Arc<Program>,
         prior: State,
@@ -202,7 +216,14 @@ impl Planner {
 
     /// Ends all processes and closes all ephemeral resources. The next plan starts them again. Returns the
     /// diagnostics.
-    pub async fn close(&mut self, environment: &Environment) -> Vec<Diagnostic> {
+    pub fn close<'r>(
+        &'r mut self,
+        environment: &'r Environment,
+    ) -> LocalBoxFuture<'r, Vec<Diagnostic>> {
+        Box::pin(self.close_all(environment))
+    }
+
+    async fn close_all(&mut self, environment: &Environment) -> Vec<Diagnostic> {
         let Some(program) = self.program.clone().filter(|_| self.is_live()) else {
             return Vec::new();
         };

@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use db::Diagnostic;
+use futures::future::LocalBoxFuture;
 use hir::{Entry, Module, Program, item::Provisioner};
 use values::Str;
 
@@ -20,7 +21,17 @@ use crate::{
 
 /// Lets provisioner plugins validate the `provisioner` blocks that `counts` accepts, in every resource of the program.
 /// Returns their diagnostics.
-pub async fn validate_provisioners(
+pub fn validate_provisioners<'r>(
+    program: &'r Arc<Program>,
+    environment: &'r Environment,
+    workspace: &'r Str,
+    verdicts: &'r dyn Verdicts,
+    counts: fn(&Provisioner) -> bool,
+) -> LocalBoxFuture<'r, Vec<Diagnostic>> {
+    Box::pin(validate_blocks(program, environment, workspace, verdicts, counts))
+}
+
+async fn validate_blocks(
     program: &Arc<Program>,
     environment: &Environment,
     workspace: &Str,

@@ -12,7 +12,7 @@ use std::{
 
 use addr::{InstanceKey, ModuleInstance, ProviderSource, Resource, ResourceMode};
 use db::{Diagnostic, Summary};
-use futures::{StreamExt, stream};
+use futures::{StreamExt, future::LocalBoxFuture, stream};
 use hir::{
     Entry, Module, ModuleId, NodeId, Program, Scope, eval,
     item::Body,
@@ -95,7 +95,17 @@ const PARALLEL: usize = 10;
 
 /// Validates every configuration of the program and returns the diagnostics of the providers. `instances` are the known
 /// instances of `provider` blocks: each is validated.
-pub async fn validate(
+pub fn validate<'r>(
+    program: &'r Arc<Program>,
+    environment: &'r Environment,
+    workspace: &'r Str,
+    verdicts: &'r dyn Verdicts,
+    instances: &'r ProviderInstances,
+) -> LocalBoxFuture<'r, Vec<Diagnostic>> {
+    Box::pin(validate_all(program, environment, workspace, verdicts, instances))
+}
+
+async fn validate_all(
     program: &Arc<Program>,
     environment: &Environment,
     workspace: &Str,
@@ -125,7 +135,17 @@ pub async fn validate(
 }
 
 /// Validates the resource blocks that have no instance in a plan, because the plan has not validated them.
-pub async fn validate_unplanned(
+pub fn validate_unplanned<'r>(
+    program: &'r Arc<Program>,
+    environment: &'r Environment,
+    workspace: &'r Str,
+    verdicts: &'r dyn Verdicts,
+    outcome: &'r PlanOutcome,
+) -> LocalBoxFuture<'r, Vec<Diagnostic>> {
+    Box::pin(validate_others(program, environment, workspace, verdicts, outcome))
+}
+
+async fn validate_others(
     program: &Arc<Program>,
     environment: &Environment,
     workspace: &Str,

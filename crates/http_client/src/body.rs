@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use futures::future::BoxFuture;
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::{Instant, timeout};
@@ -42,20 +43,22 @@ impl Body {
     ///
     /// # Errors
     /// Returns an [`Error`] if the body is too large or too slow, or if the connection ends before it does.
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
-        self.next().await.map_err(|kind| kind.at(&self.url))
+    pub fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, Error>> {
+        Box::pin(async { self.next().await.map_err(|kind| kind.at(&self.url)) })
     }
 
     /// Reads the rest of the body.
     ///
     /// # Errors
     /// Returns the same errors as [`Body::chunk`].
-    pub async fn bytes(mut self) -> Result<Bytes, Error> {
-        let mut all = BytesMut::new();
-        while let Some(chunk) = self.chunk().await? {
-            all.extend_from_slice(&chunk);
-        }
-        Ok(all.freeze())
+    pub fn bytes(mut self) -> BoxFuture<'static, Result<Bytes, Error>> {
+        Box::pin(async move {
+            let mut all = BytesMut::new();
+            while let Some(chunk) = self.chunk().await? {
+                all.extend_from_slice(&chunk);
+            }
+            Ok(all.freeze())
+        })
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, ErrorKind> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
@@ -210,7 +211,11 @@ impl Client {
     ///
     /// # Errors
     /// Returns an [`Error`] if there is no answer. A status other than success is no error here.
-    pub async fn send(&self, request: &Request) -> Result<Response, Error> {
+    pub fn send<'r>(&'r self, request: &'r Request) -> BoxFuture<'r, Result<Response, Error>> {
+        Box::pin(self.send_with_retries(request))
+    }
+
+    async fn send_with_retries(&self, request: &Request) -> Result<Response, Error> {
         let mut retries = 0;
         loop {
             let outcome = self.follow(request).await;

@@ -3,6 +3,7 @@
 use std::io::SeekFrom;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED};
 use tokio::fs::File;
@@ -40,7 +41,16 @@ impl Client {
     ///
     /// # Errors
     /// Returns an [`Error`] for every status except success. The file then contains an unspecified part.
-    pub async fn download(
+    pub fn download<'r>(
+        &'r self,
+        request: &'r Request,
+        file: &'r mut File,
+        on_progress: &'r mut (dyn FnMut(Progress) + Send),
+    ) -> BoxFuture<'r, Result<(), Error>> {
+        Box::pin(self.download_with_retries(request, file, on_progress))
+    }
+
+    async fn download_with_retries(
         &self,
         request: &Request,
         file: &mut File,

@@ -37,9 +37,13 @@ mod snapshot;
 mod tfvars;
 mod transport;
 
-use std::sync::{Arc, mpsc};
+use std::{
+    pin::Pin,
+    sync::{Arc, mpsc},
+};
 
 use db::System;
+use futures::future::LocalBoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::LspService;
 
@@ -47,9 +51,30 @@ pub use crate::installation::{Installation, Installed, PlannedCauses, PlannedQue
 
 /// Serves a client until it sends `exit`, closes the connection, or sends bytes in which no message can be found.
 /// Returns true if the client has sent `shutdown` before.
-pub async fn serve(
-    input: impl AsyncRead + Unpin,
-    output: impl AsyncWrite,
+pub fn serve<'s>(
+    input: impl AsyncRead + Unpin + 's,
+    output: impl AsyncWrite + 's,
+    system: Arc<dyn System>,
+    installation: Arc<dyn Installation>,
+) -> LocalBoxFuture<'s, bool> {
+    serve_streams(Box::new(input), Box::pin(output), system, installation)
+}
+
+type Input<'s> = Box<dyn AsyncRead + Unpin + 's>;
+type Output<'s> = Pin<Box<dyn AsyncWrite + 's>>;
+
+fn serve_streams<'s>(
+    input: Input<'s>,
+    output: Output<'s>,
+    system: Arc<dyn System>,
+    installation: Arc<dyn Installation>,
+) -> LocalBoxFuture<'s, bool> {
+    Box::pin(serve_client(input, output, system, installation))
+}
+
+async fn serve_client(
+    input: Input<'_>,
+    output: Output<'_>,
     system: Arc<dyn System>,
     installation: Arc<dyn Installation>,
 ) -> bool {

@@ -50,6 +50,7 @@ pub mod provider_packages;
 pub mod provisioner_plugins;
 pub mod requirements;
 pub mod root_system;
+pub mod runtime;
 pub mod sandboxes;
 mod schema_cache;
 pub mod session;

@@ -29,6 +29,7 @@ use values::{Budget, Str, budget};
 use crate::{
     child_environment::{ChildEnvironment, ReadArguments},
     root_system::{RootSystem, Variables},
+    runtime::Runtime,
     variables::flag::VarFlag,
     view::{Notice, View},
 };
@@ -46,7 +47,7 @@ pub struct SessionOptions {
     /// paths.
     pub directory: Option<PathBuf>,
     /// Runs provider calls. Several sessions may share it.
-    pub runtime: Arc<tokio::runtime::Runtime>,
+    pub runtime: Runtime,
     /// True if it is an error that a provider repeats a write-only value, also without the setting of the CLI
     /// configuration.
     pub strict_secrets: bool,
@@ -68,7 +69,7 @@ pub struct Session {
     pub cancel: CancelToken,
     /// The plugins and commands of this session.
     pub processes: Processes,
-    pub runtime: Arc<tokio::runtime::Runtime>,
+    pub runtime: Runtime,
     pub child_environment: Arc<ChildEnvironment>,
     /// The places where a test makes this root's operations die.
     pub failpoints: Failpoints,
@@ -196,7 +197,7 @@ impl Session {
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
             processes: self.processes.clone(),
-            runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build()?),
+            runtime: Runtime::on_this_thread()?,
             child_environment: Arc::new(child),
             variables: self.variables.clone(),
             base: directory.to_owned(),

@@ -19,6 +19,7 @@ use operations::{
     goal::Goal,
     plan::{self, PlanOptions},
     root_system::{RootSystem, Variables},
+    runtime::Runtime,
     session::{Failure, Session, SessionOptions},
     store::{self, Purpose, StateOptions},
     temp::TempFiles,
@@ -107,7 +108,7 @@ struct Root {
 
 impl Root {
     /// A root module below `parent`. `meet` is the end of its command.
-    fn new(parent: &Path, name: &str, meet: &str, runtime: &Arc<tokio::runtime::Runtime>) -> Root {
+    fn new(parent: &Path, name: &str, meet: &str, runtime: &Runtime) -> Root {
         let directory = parent.join(name);
         fs::create_dir(&directory).expect("can be made");
         let write = |file: &str, text: &str| {
@@ -130,7 +131,7 @@ impl Root {
             view: Arc::clone(&view) as Arc<dyn View>,
             system: system.with_variables(Variables::Fixed(Arc::new(given))),
             directory: Some(directory.clone()),
-            runtime: Arc::clone(runtime),
+            runtime: runtime.clone(),
             strict_secrets: false,
             cancel: CancelToken::new(),
             processes: Processes::default(),
@@ -208,9 +209,7 @@ fn two_roots_apply_concurrently_without_sharing() {
     let parent = fs::canonicalize(parent.path()).expect("is there");
     pipe(&parent.join("to-one"));
     pipe(&parent.join("to-two"));
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = Arc::new(runtime.expect("can be made"));
+    let runtime = Runtime::with_workers(2).expect("can be made");
     let before = std::env::current_dir().expect("is known");
     let one = Root::new(&parent, "one", "echo > ../to-two; read x < ../to-one", &runtime);
     let two = Root::new(&parent, "two", "read x < ../to-two; echo > ../to-one", &runtime);
@@ -254,9 +253,7 @@ fn end_one_of_two(end: impl FnOnce(&Root)) -> [Vec<String>; 2] {
     for name in ["one-runs", "two-runs", "never", "go"] {
         pipe(&parent.join(name));
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = Arc::new(runtime.expect("can be made"));
+    let runtime = Runtime::with_workers(2).expect("can be made");
     let one = Root::new(&parent, "one", "echo > ../one-runs; read x < ../never", &runtime);
     let two = Root::new(&parent, "two", "echo > ../two-runs; read x < ../go", &runtime);
     let errors = std::thread::scope(|scope| {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
+use futures::future::BoxFuture;
 
 use crate::blocking::{Events, blocking, in_order};
 use crate::evidence::{Authentication, Evidence};
@@ -189,7 +190,14 @@ impl InstallError {
 }
 
 /// Installs all required providers. An error of one provider does not prevent the installation of the others.
-pub async fn install(
+pub fn install<'r>(
+    request: &'r InstallRequest<'_>,
+    on_event: &'r mut (dyn FnMut(InstallEvent) + Send),
+) -> BoxFuture<'r, Installed> {
+    Box::pin(install_all(request, on_event))
+}
+
+async fn install_all(
     request: &InstallRequest<'_>,
     on_event: &mut (dyn FnMut(InstallEvent) + Send),
 ) -> Installed {

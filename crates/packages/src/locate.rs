@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, LocalBoxFuture};
 use futures::{StreamExt, stream};
 
 use crate::blocking::{AT_ONCE, blocking};
@@ -105,7 +105,13 @@ impl LocateError {
 ///
 /// # Errors
 /// Returns a [`LocateError`] with all problems of overrides, else of the lock file, else of the packages.
-pub async fn locate(
+pub fn locate<'r>(
+    request: &'r LocateRequest<'_>,
+) -> LocalBoxFuture<'r, Result<BTreeMap<ProviderSource, Located>, LocateError>> {
+    Box::pin(locate_all(request))
+}
+
+async fn locate_all(
     request: &LocateRequest<'_>,
 ) -> Result<BTreeMap<ProviderSource, Located>, LocateError> {
     let mut located = BTreeMap::new();

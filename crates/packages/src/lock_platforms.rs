@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use addr::{ProviderSource, Version, VersionConstraint};
+use futures::future::BoxFuture;
 
 use crate::blocking::{Events, in_order};
 use crate::evidence::Authentication;
@@ -107,7 +108,14 @@ fn list(problems: &[(ProviderSource, String)]) -> String {
 ///
 /// # Errors
 /// Returns a [`LockError`] for the first platform that has problems.
-pub async fn lock_platforms(
+pub fn lock_platforms<'r>(
+    request: &'r LockRequest<'_>,
+    on_event: &'r mut (dyn FnMut(LockEvent) + Send),
+) -> BoxFuture<'r, Result<Locks, LockError>> {
+    Box::pin(lock_all(request, on_event))
+}
+
+async fn lock_all(
     request: &LockRequest<'_>,
     on_event: &mut (dyn FnMut(LockEvent) + Send),
 ) -> Result<Locks, LockError> {

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 use zip::ZipWriter;
@@ -94,7 +95,14 @@ struct PackageName {
 type Hashes = BTreeMap<PackageName, BTreeSet<Hash>>;
 
 /// Copies the packages and writes the index. Returns the errors of single packages.
-pub async fn mirror(
+pub fn mirror<'r>(
+    request: &'r MirrorRequest<'_>,
+    on_event: &'r mut (dyn FnMut(MirrorEvent) + Send),
+) -> BoxFuture<'r, Vec<MirrorError>> {
+    Box::pin(copy_all(request, on_event))
+}
+
+async fn copy_all(
     request: &MirrorRequest<'_>,
     on_event: &mut (dyn FnMut(MirrorEvent) + Send),
 ) -> Vec<MirrorError> {

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use provider::BoxFuture;
 use tokio::{
     io::AsyncRead,
     process::{Child, ChildStdout},
@@ -143,7 +144,14 @@ fn quoted(stderr: &[String]) -> String {
 ///
 /// # Errors
 /// Returns a [`LaunchError`] that names the step that failed. The process is dead and reaped by then.
-pub async fn launch(
+pub fn launch(
+    command: Command,
+    options: LaunchOptions,
+) -> BoxFuture<'static, Result<PluginProcess, LaunchError>> {
+    Box::pin(start_and_connect(command, options))
+}
+
+async fn start_and_connect(
     mut command: Command,
     options: LaunchOptions,
 ) -> Result<PluginProcess, LaunchError> {

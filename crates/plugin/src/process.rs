@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use provider::BoxFuture;
 use tokio::{
     process::Child,
     task::JoinHandle,
@@ -259,7 +260,11 @@ impl PluginProcess {
 
     /// Asks the plugin to exit, waits at most two seconds, then kills it. When this returns, the process is reaped
     /// and its socket removed. A second call does nothing.
-    pub async fn shutdown(&self) {
+    pub fn shutdown(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.end_in_time())
+    }
+
+    async fn end_in_time(&self) {
         let Some(mut readers) = self.readers.lock().await.take() else { return };
         let deadline = Instant::now() + GRACE;
         if self.exit_status().is_none() {

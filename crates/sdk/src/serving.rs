@@ -3,7 +3,7 @@
 use std::{process::ExitCode, sync::Arc};
 
 pub use plugin::ServeError;
-use provider::Provider;
+use provider::{BoxFuture, Provider};
 
 use crate::{definition::Definition, server::Server};
 
@@ -67,7 +67,7 @@ fn forbid_dumps() {
         rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-fn run(served: impl Future<Output = Result<(), ServeError>>) -> Result<(), ServeError> {
+fn run(served: BoxFuture<'_, Result<(), ServeError>>) -> Result<(), ServeError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(ServeError::Announce)?;

@@ -18,6 +18,7 @@ use std::{
 
 use addr::ResourceInstance;
 use db::{Diagnostic, Summary};
+use futures::future::{LocalBoxFuture, join_all};
 use hir::Entry;
 use provider::{
     Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
@@ -336,11 +337,13 @@ impl Walk<'_> {
     }
 
     /// Renews all open resources until [`EphemeralStore::rest`](crate::ephemeral::EphemeralStore::rest) is called.
-    pub(crate) async fn keep_all_open(&self) {
-        // Within a run, tasks in the background would do the same.
-        drop(self.store.take_unattended());
-        let all = self.store.all();
-        futures::future::join_all(all.iter().map(|open| self.keep_open(*open))).await;
+    pub(crate) fn keep_all_open(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async {
+            // Within a run, tasks in the background would do the same.
+            drop(self.store.take_unattended());
+            let all = self.store.all();
+            join_all(all.iter().map(|open| self.keep_open(*open))).await;
+        })
     }
 
     /// Updates the declarations of resources that earlier runs opened, if the program still declares them.
@@ -407,7 +410,7 @@ impl Walk<'_> {
 
     /// Closes the instances of a resource.
     pub(crate) async fn close_all(&self, opened: &[OpenIx]) {
-        futures::future::join_all(opened.iter().map(|open| self.close(*open))).await;
+        join_all(opened.iter().map(|open| self.close(*open))).await;
     }
 
     /// Closes an instance. A second call does nothing.

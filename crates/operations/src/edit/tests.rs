@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     root_system::{RootSystem, Variables},
+    runtime::Runtime,
     session::{Failure, Session, SessionOptions},
     store::StateOptions,
     view::{Notice, Question, Run, RunView, Unanswered, View},
@@ -86,14 +87,13 @@ impl Root {
         let directory = TempDir::new().expect("can be made");
         let path = directory.path().to_owned();
         fs::write(path.join("terraform.tfstate"), STATE).expect("can be written");
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = Runtime::with_workers(1);
         let system = RootSystem::new(OsSystem::at(path.clone()), path.clone());
         let session = Session::new(SessionOptions {
             view: Arc::new(Unseen),
             system: system.with_variables(Variables::Fixed(Arc::new(BTreeMap::new()))),
             directory: Some(path),
-            runtime: Arc::new(runtime.expect("can be made")),
+            runtime: runtime.expect("can be made"),
             strict_secrets: false,
             cancel: CancelToken::new(),
             processes: Processes::default(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::cli_config::{CliConfig, ConfigEnvironment, Token};
@@ -79,14 +80,16 @@ impl HostCredentials {
     ///
     /// # Errors
     /// Returns a sentence fragment if the credentials helper fails.
-    pub async fn token(&self, host: &HostName) -> Result<Option<Token>, String> {
-        if let Some(token) = self.environment.get(host).or_else(|| self.configured.get(host)) {
-            return Ok(Some(token.clone()));
-        }
-        match &self.helper {
-            Some(helper) => helper.get(host).await,
-            None => Ok(None),
-        }
+    pub fn token<'r>(&'r self, host: &'r HostName) -> BoxFuture<'r, Result<Option<Token>, String>> {
+        Box::pin(async move {
+            if let Some(token) = self.environment.get(host).or_else(|| self.configured.get(host)) {
+                return Ok(Some(token.clone()));
+            }
+            match &self.helper {
+                Some(helper) => helper.get(host).await,
+                None => Ok(None),
+            }
+        })
     }
 
     /// Returns the place where the token of a host is stored. Environment variables are no such place.
@@ -113,12 +116,18 @@ impl HostCredentials {
     ///
     /// # Errors
     /// Returns a sentence fragment, without the token.
-    pub async fn tell_helper(&self, host: &HostName, token: Option<&Token>) -> Result<(), String> {
-        match (&self.helper, token) {
-            (Some(helper), Some(token)) => helper.store(host, token).await,
-            (Some(helper), None) => helper.forget(host).await,
-            (None, _) => Err("no credentials helper is configured".to_owned()),
-        }
+    pub fn tell_helper<'r>(
+        &'r self,
+        host: &'r HostName,
+        token: Option<&'r Token>,
+    ) -> BoxFuture<'r, Result<(), String>> {
+        Box::pin(async move {
+            match (&self.helper, token) {
+                (Some(helper), Some(token)) => helper.store(host, token).await,
+                (Some(helper), None) => helper.forget(host).await,
+                (None, _) => Err("no credentials helper is configured".to_owned()),
+            }
+        })
     }
 
     /// Returns the new content of the file for tokens, with the token of a host replaced; `None` removes the token.

@@ -1,5 +1,6 @@
 //! Service discovery: the document `/.well-known/terraform.json` of a host.
 
+use futures::future::BoxFuture;
 use http_client::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http_client::{Client, Credentials, Request, StatusCode, Url};
 use serde_json::{Map, Value};
@@ -37,7 +38,16 @@ pub enum ServiceError {
 ///
 /// # Errors
 /// Returns a sentence fragment if the host does not answer, or if its document is not understood.
-pub async fn discover(
+pub fn discover<'r>(
+    client: &'r Client,
+    configured: &'r ConfiguredServices,
+    host: &'r HostName,
+    token: Option<&'r Token>,
+) -> BoxFuture<'r, Result<Services, String>> {
+    Box::pin(services_of(client, configured, host, token))
+}
+
+async fn services_of(
     client: &Client,
     configured: &ConfiguredServices,
     host: &HostName,

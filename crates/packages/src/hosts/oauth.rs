@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http_client::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http_client::{Client, Method, Request, Url};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -196,20 +197,22 @@ impl Authorization {
     ///
     /// # Errors
     /// Returns a sentence fragment without the code.
-    pub async fn request_token(
-        &self,
-        client: &Client,
-        registration: &OAuthClient,
-        code: &str,
-    ) -> Result<Token, String> {
-        let values = [
-            ("client_id", registration.id.as_str()),
-            ("code", code),
-            ("code_verifier", &self.verifier),
-            ("grant_type", "authorization_code"),
-            ("redirect_uri", &self.redirect),
-        ];
-        request_token(client, registration, &values, &[code, &self.verifier]).await
+    pub fn request_token<'r>(
+        &'r self,
+        client: &'r Client,
+        registration: &'r OAuthClient,
+        code: &'r str,
+    ) -> BoxFuture<'r, Result<Token, String>> {
+        Box::pin(async move {
+            let values = [
+                ("client_id", registration.id.as_str()),
+                ("code", code),
+                ("code_verifier", &self.verifier),
+                ("grant_type", "authorization_code"),
+                ("redirect_uri", &self.redirect),
+            ];
+            request_token(client, registration, &values, &[code, &self.verifier]).await
+        })
     }
 }
 
@@ -217,23 +220,25 @@ impl Authorization {
 ///
 /// # Errors
 /// Returns a sentence fragment without the password.
-pub async fn request_token_by_password(
-    client: &Client,
-    registration: &OAuthClient,
-    user: &str,
-    password: &str,
-) -> Result<Token, String> {
-    let scopes = registration.scopes.join(" ");
-    let mut values = vec![
-        ("client_id", registration.id.as_str()),
-        ("grant_type", "password"),
-        ("password", password),
-    ];
-    if !scopes.is_empty() {
-        values.push(("scope", &scopes));
-    }
-    values.push(("username", user));
-    request_token(client, registration, &values, &[password]).await
+pub fn request_token_by_password<'r>(
+    client: &'r Client,
+    registration: &'r OAuthClient,
+    user: &'r str,
+    password: &'r str,
+) -> BoxFuture<'r, Result<Token, String>> {
+    Box::pin(async move {
+        let scopes = registration.scopes.join(" ");
+        let mut values = vec![
+            ("client_id", registration.id.as_str()),
+            ("grant_type", "password"),
+            ("password", password),
+        ];
+        if !scopes.is_empty() {
+            values.push(("scope", &scopes));
+        }
+        values.push(("username", user));
+        request_token(client, registration, &values, &[password]).await
+    })
 }
 
 /// Sends a request to the token endpoint. A host may quote the secrets in its errors, from which they are removed.

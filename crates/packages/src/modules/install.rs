@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use addr::{Getter, ModulePackage, Version, VersionConstraint};
+use futures::future::{BoxFuture, LocalBoxFuture};
 use futures::{StreamExt, stream};
 use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
@@ -44,13 +45,19 @@ impl ModuleRequest<'_> {
     ///
     /// # Errors
     /// If the package cannot be fetched.
-    pub async fn copy(&self, package: &ModulePackage, to: &Path) -> Result<String, FetchError> {
-        let fetched = fetch::fetch(package, None, self.tools(), to).await?;
-        let directory = to.to_owned();
-        // A link in the package must not lead out of it, because its files are copied.
-        let contents = blocking(move || Contents::of(&directory).map(drop)).await;
-        contents.map_err(|error| FetchError::Refused(error.to_string()))?;
-        Ok(fetched.subdirectory)
+    pub fn copy<'r>(
+        &'r self,
+        package: &'r ModulePackage,
+        to: &'r Path,
+    ) -> BoxFuture<'r, Result<String, FetchError>> {
+        Box::pin(async move {
+            let fetched = fetch::fetch(package, None, self.tools(), to).await?;
+            let directory = to.to_owned();
+            // A link in the package must not lead out of it, because its files are copied.
+            let contents = blocking(move || Contents::of(&directory).map(drop)).await;
+            contents.map_err(|error| FetchError::Refused(error.to_string()))?;
+            Ok(fetched.subdirectory)
+        })
     }
 
     fn tools(&self) -> Tools<'_> {
@@ -185,7 +192,14 @@ impl<'a> ModuleInstaller<'a> {
     /// newest one of the registry. Each registry is asked once for a module, and several at once.
     ///
     /// The results have the order of the modules. An error is a sentence fragment.
-    pub async fn select(&mut self, wanted: &[ModuleSelection]) -> Vec<Result<Version, String>> {
+    pub fn select<'r>(
+        &'r mut self,
+        wanted: &'r [ModuleSelection],
+    ) -> BoxFuture<'r, Vec<Result<Version, String>>> {
+        Box::pin(self.select_all(wanted))
+    }
+
+    async fn select_all(&mut self, wanted: &[ModuleSelection]) -> Vec<Result<Version, String>> {
         let unlocked = wanted.iter().filter(|it| self.locked_version(it).is_none());
         let unasked = unlocked.filter(|it| !self.versions.contains_key(&it.module.place()));
         let unasked: BTreeMap<String, ModulePackage> =
@@ -237,7 +251,15 @@ impl<'a> ModuleInstaller<'a> {
     /// Installs packages, unless the locked ones are already installed, and several at once. Returns the errors by
     /// the address of the package; [`ModuleInstaller::placed`] has the directories, which may still be in the
     /// staging directory.
-    pub async fn install(
+    pub fn install<'r>(
+        &'r mut self,
+        wanted: &'r [WantedModule],
+        on_event: &'r mut (dyn FnMut(&WantedModule, ModuleEvent) + Send),
+    ) -> LocalBoxFuture<'r, BTreeMap<String, ModuleInstallError>> {
+        Box::pin(self.install_all(wanted, on_event))
+    }
+
+    async fn install_all(
         &mut self,
         wanted: &[WantedModule],
         on_event: &mut (dyn FnMut(&WantedModule, ModuleEvent) + Send),

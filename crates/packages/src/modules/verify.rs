@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 
 use super::contents::Contents;
@@ -45,12 +46,12 @@ pub struct LockedPackage {
 
 /// Compares installed packages with their locks, several at once. The results have the order of the packages. A
 /// package that cannot be read gives a [`HashError`].
-pub async fn verify_module_packages(
+pub fn verify_module_packages(
     packages: Vec<LockedPackage>,
-) -> Vec<Result<Verdict, HashError>> {
+) -> BoxFuture<'static, Vec<Result<Verdict, HashError>>> {
     let verify =
         |it: LockedPackage| blocking(move || verify_module_package(&it.directory, &it.lock));
-    stream::iter(packages).map(verify).buffered(AT_ONCE).collect().await
+    Box::pin(stream::iter(packages).map(verify).buffered(AT_ONCE).collect())
 }
 
 /// Compares one package.

@@ -11,13 +11,14 @@ use std::{
 
 use bytes::Bytes;
 use provider::{
-    Block, FunctionSignature, Private, ProviderDiagnostic, ProviderSchemas, Schema, Severity,
-    null_write_only,
+    Block, BoxFuture, FunctionSignature, Private, ProviderDiagnostic, ProviderSchemas, Schema,
+    Severity, null_write_only,
 };
 use tokio::{
     sync::OnceCell,
     time::{Duration, timeout},
 };
+use tonic::transport::Channel;
 use values::{CodecError, Str, Type, Value};
 
 use crate::{
@@ -61,6 +62,22 @@ pub struct GrpcProvider {
     pub(super) opening: AtomicUsize,
 }
 
+/// Connects to a provider that another program runs.
+fn connect_and_greet(reattach: &Reattach) -> BoxFuture<'_, Result<Channel, LaunchError>> {
+    let connecting = async {
+        let channel = channel::connect(reattach.address.clone(), None).await;
+        let channel = channel.map_err(|error| chain(&error))?;
+        channel::greet(&channel).await?;
+        Ok(channel)
+    };
+    Box::pin(async {
+        match timeout(ATTACH_TIMEOUT, connecting).await {
+            Ok(connected) => connected.map_err(LaunchError::Connect),
+            Err(_) => Err(LaunchError::Timeout { after: ATTACH_TIMEOUT, stderr: Vec::new() }),
+        }
+    })
+}
+
 impl GrpcProvider {
     /// Creates a client for the provider in `process`. `known` are its schemas if they are in the cache, read from
     /// the same executable.
@@ -90,19 +107,7 @@ impl GrpcProvider {
         redact: Arc<dyn Redact>,
         known: Option<Arc<ProviderSchemas>>,
     ) -> Result<Self, LaunchError> {
-        let connecting = async {
-            let channel = channel::connect(reattach.address.clone(), None).await;
-            let channel = channel.map_err(|error| chain(&error))?;
-            channel::greet(&channel).await?;
-            Ok(channel)
-        };
-        let channel = match timeout(ATTACH_TIMEOUT, connecting).await {
-            Ok(Ok(channel)) => channel,
-            Ok(Err(error)) => return Err(LaunchError::Connect(error)),
-            Err(_) => {
-                return Err(LaunchError::Timeout { after: ATTACH_TIMEOUT, stderr: Vec::new() });
-            }
-        };
+        let channel = connect_and_greet(reattach).await?;
         Ok(Self {
             wire: WireClient::new(channel, reattach.protocol),
             listener: Listener::new(name.into(), sink, redact),

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use provider::{Provider, Provisioner};
+use provider::{BoxFuture, Provider, Provisioner};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::{
     net::UnixListener,
@@ -85,16 +85,18 @@ pub enum ServeError {
 ///
 /// # Errors
 /// Returns [`ServeError::NotAPlugin`] without the magic cookie, else the error that prevents listening.
-pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
-    serve_to_core(Served::Provider(Arc::new(Service::new(provider)))).await
+pub fn serve(provider: Arc<dyn Provider>) -> BoxFuture<'static, Result<(), ServeError>> {
+    Box::pin(serve_to_core(Served::Provider(Arc::new(Service::new(provider)))))
 }
 
 /// Serves `provisioner` in protocol 5 to the core that started this process, like [`serve`].
 ///
 /// # Errors
 /// Returns [`ServeError::NotAPlugin`] without the magic cookie, else the error that prevents listening.
-pub async fn serve_provisioner(provisioner: Arc<dyn Provisioner>) -> Result<(), ServeError> {
-    serve_to_core(Served::Provisioner(provisioner)).await
+pub fn serve_provisioner(
+    provisioner: Arc<dyn Provisioner>,
+) -> BoxFuture<'static, Result<(), ServeError>> {
+    Box::pin(serve_to_core(Served::Provisioner(provisioner)))
 }
 
 /// The service of a plugin.
@@ -144,7 +146,14 @@ async fn serve_to_core(served: Served) -> Result<(), ServeError> {
 ///
 /// # Errors
 /// Returns the error that prevents listening.
-pub async fn serve_debug(provider: Arc<dyn Provider>, address: &str) -> Result<(), ServeError> {
+pub fn serve_debug(
+    provider: Arc<dyn Provider>,
+    address: &str,
+) -> BoxFuture<'_, Result<(), ServeError>> {
+    Box::pin(serve_to_any_core(provider, address))
+}
+
+async fn serve_to_any_core(provider: Arc<dyn Provider>, address: &str) -> Result<(), ServeError> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
     let served = Served::Provider(Arc::new(Service::new(provider)));
     let (listener, socket) = Socket::bind()?;
@@ -253,7 +262,7 @@ async fn run(
     tokio::select! {
         result = serving => result.map_err(|error| ServeError::Transport(error.to_string())),
         () = async {
-            let _closed = stopped.wait_for(|it| *it).await;
+            drop(stopped.wait_for(|it| *it).await);
             tokio::time::sleep(LAST_CALLS).await;
         } => Ok(()),
     }
