@@ -89,11 +89,13 @@ impl System for OsSystem {
         if self.waits_for_pipes {
             return self.read_file_or_pipe(path);
         }
-        read_bounded(open_regular(&self.absolute(path))?, LONGEST_FILE)
+        let file = open_regular(&self.absolute(path))?;
+        let expected = file.metadata().map_or(0, |it| it.len());
+        read_bounded(file, expected, LONGEST_FILE)
     }
 
     fn read_file_or_pipe(&self, path: &Path) -> io::Result<Vec<u8>> {
-        read_bounded(std::fs::File::open(self.absolute(path))?, LONGEST_FILE)
+        read_bounded(std::fs::File::open(self.absolute(path))?, 0, LONGEST_FILE)
     }
 
     fn list_directory(&self, path: &Path) -> io::Result<Vec<DirectoryEntry>> {
@@ -195,9 +197,11 @@ fn irregular(kind: std::fs::FileType) -> Option<&'static str> {
 const LONGEST_FILE: u64 = 256 << 20;
 
 /// Reads everything from `source`; fails if that exceeds `longest` bytes. Pipes have no length, so the bytes are
-/// counted during the read.
-fn read_bounded(source: impl io::Read, longest: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+/// counted during the read. `expected` is the number of bytes that are probably there: they are read at once, and one
+/// more finds the end.
+fn read_bounded(source: impl io::Read, expected: u64, longest: u64) -> io::Result<Vec<u8>> {
+    let capacity = usize::try_from(expected.min(longest)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(capacity + 1);
     source.take(longest + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > longest {
         let message =
@@ -390,8 +394,11 @@ mod tests {
 
     #[test]
     fn read_beyond_the_limit_is_an_error() {
-        let error = read_bounded(io::repeat(0), 1000).expect_err("has no end");
+        let error = read_bounded(io::repeat(0), 0, 1000).expect_err("has no end");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(read_bounded(&[7; 1000][..], 1000).expect("is short enough").len(), 1000);
+        for expected in [0, 10, 1000, 5000] {
+            let read = read_bounded(&[7; 1000][..], expected, 1000).expect("is short enough");
+            assert_eq!(read, [7; 1000], "{expected}");
+        }
     }
 }

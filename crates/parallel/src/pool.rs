@@ -32,10 +32,12 @@ fn pool() -> Option<&'static ThreadPool> {
     POOL.get_or_init(start).as_ref()
 }
 
-/// Returns the number of processors, which is at least one.
+/// Returns the number of processors, which is at least one. The system is asked once: it reads a dozen files for the
+/// answer.
 #[expect(clippy::disallowed_methods, reason = "this crate owns the threads")]
 pub fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Runs all tasks concurrently, the first one on the calling thread, each on a deep stack. Returns their results in
