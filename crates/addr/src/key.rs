@@ -2,7 +2,7 @@ use std::fmt;
 
 use smol_str::SmolStr;
 
-use crate::quote::quote;
+use crate::quote::write_quoted;
 
 /// The key that distinguishes an instance of a resource, module call or provider configuration from its siblings.
 ///
@@ -39,7 +39,7 @@ impl fmt::Display for InstanceKey {
             InstanceKey::Int(index) => write!(f, "[{index}]"),
             InstanceKey::String(text) => {
                 f.write_str("[")?;
-                f.write_str(&quote(text))?;
+                write_quoted(f, text)?;
                 f.write_str("]")
             }
         }

@@ -1,14 +1,26 @@
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// Returns `text` as a quoted HCL template that evaluates to exactly that text.
 ///
 /// This is the form of an instance key in brackets: `"a\"b"`, `"$${x}"`, `"\u0007"`.
 pub fn quote(text: &str) -> String {
-    if text.bytes().all(is_plain) {
-        return ["\"", text, "\""].concat();
-    }
     let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
+    write_quoted(&mut out, text).expect("writing to a String cannot fail");
+    out
+}
+
+/// Writes `text` in the form of [`quote`].
+pub(crate) fn write_quoted(out: &mut impl fmt::Write, text: &str) -> fmt::Result {
+    out.write_str("\"")?;
+    match text.bytes().all(is_plain) {
+        true => out.write_str(text)?,
+        false => out.write_str(&escaped(text))?,
+    }
+    out.write_str("\"")
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(it) = rest.next() {
         match it {
@@ -27,7 +39,6 @@ pub fn quote(text: &str) -> String {
             _ => push_escape(&mut out, it),
         }
     }
-    out.push('"');
     out
 }
 

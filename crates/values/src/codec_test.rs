@@ -2,7 +2,11 @@
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use crate::{Mark, Number, Refinements, Type, Value, json, msgpack};
+use crate::{
+    Mark, Number, Refinements, Type, Value,
+    conform::{conforms, value_conforms},
+    json, msgpack,
+};
 
 fn leaf() -> impl Strategy<Value = Value> {
     let number = |text: &str| Value::number(Number::parse(text).expect("a number"));
@@ -113,6 +117,13 @@ proptest! {
     }
 
     #[test]
+    fn differences_from_a_type_do_not_depend_on_how_they_are_found(value in known(), ty in any_type()) {
+        for want in [ty, value.ty()] {
+            prop_assert_eq!(value_conforms(&value, &want), conforms(&value.ty(), &want));
+        }
+    }
+
+    #[test]
     fn types_round_trip_in_json(ty in any_type()) {
         prop_assert_eq!(json::type_from_json(json::type_to_json(&ty).as_bytes()), Ok(ty));
     }
@@ -120,7 +131,7 @@ proptest! {
     #[test]
     fn decoders_never_panic_on_random_bytes(bytes in vec(any::<u8>(), 0..64), ty in any_type()) {
         if let Ok(value) = msgpack::decode(&bytes, &ty) {
-            prop_assert!(crate::conform::conforms(&value.ty(), &ty).is_empty());
+            prop_assert!(conforms(&value.ty(), &ty).is_empty());
         }
         let _ = json::decode(&bytes, &ty);
         let _ = json::decode_implied(&bytes);

@@ -129,6 +129,7 @@ fn split(bytes: &[u8]) -> (Type, &[u8]) {
 fn check_type(value: &Value, ty: &Type) {
     assert!(!value.is_marked_deep(), "no codec gives a mark");
     let mismatches = conform::conforms(&value.ty(), ty);
+    assert_eq!(conform::value_conforms(value, ty), mismatches, "{value:?} {ty:?}");
     assert!(mismatches.is_empty(), "{mismatches:?}");
 }
 

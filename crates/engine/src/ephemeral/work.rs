@@ -251,7 +251,7 @@ impl Walk<'_> {
             self.report_provider_bug(address, summary, &what);
             Err(Failed)
         };
-        if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty()
+        if !conform::value_conforms(result, configured.schema.implied_type()).is_empty()
             && !result.is_null()
         {
             return refuse(

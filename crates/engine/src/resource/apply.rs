@@ -341,7 +341,7 @@ impl Walk<'_> {
             return Applied { failed: true, is_unknown, ..applied };
         };
         if !returned.is_null()
-            && let Some(mismatch) = conform::conforms(&returned.ty(), subject.ty()).first()
+            && let Some(mismatch) = conform::value_conforms(&returned, subject.ty()).first()
         {
             let quoted = format!("{}: {}", mismatch.path, mismatch.message);
             let what = "produced an invalid value after apply";

@@ -152,7 +152,7 @@ impl Walk<'_> {
             );
             return Err(Failed);
         }
-        if !conform::conforms(&imported.state.ty(), subject.ty()).is_empty() {
+        if !conform::value_conforms(&imported.state, subject.ty()).is_empty() {
             return self.refuse_import(subject, "an object that is not of the schema's type");
         }
         if !imported.state.is_wholly_known() {

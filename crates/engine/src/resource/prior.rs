@@ -407,7 +407,7 @@ impl Walk<'_> {
         if value.is_null() {
             return Ok(None);
         }
-        if let Some(mismatch) = conform::conforms(&value.ty(), subject.ty()).first() {
+        if let Some(mismatch) = conform::value_conforms(&value, subject.ty()).first() {
             let detail = format!(
                 "Provider {} produced an invalid value {when} for {}{}: {}",
                 provider(),

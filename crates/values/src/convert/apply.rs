@@ -36,7 +36,7 @@ pub(super) fn apply(
 
 fn primitive(value: &Value, to: &Type, path: &Path) -> Result<Value, ConvertError> {
     match (value.kind(), to) {
-        (Kind::Number(number), Type::String) => Ok(Value::string(number.to_string())),
+        (Kind::Number(number), Type::String) => Ok(Value::string(number.text())),
         (Kind::Bool(value), Type::String) => {
             Ok(Value::string(if value { "true" } else { "false" }))
         }

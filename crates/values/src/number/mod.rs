@@ -197,6 +197,17 @@ impl Number {
         self.with_float(Float::truncated)
     }
 
+    /// Returns the shortest decimal text that identifies the number at its own precision, never with an exponent.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.0 {
+            Repr::Small { value, precision } if *precision >= INTEGER_PRECISION => {
+                value.to_string()
+            }
+            _ => self.with_float(Float::shortest_text),
+        }
+    }
+
     /// Formats the magnitude in one of Go's notations; an infinity is always `Inf`.
     pub(crate) fn magnitude_text(&self, notation: Notation) -> String {
         if self.is_infinite() {
@@ -376,14 +387,9 @@ impl PartialEq for Number {
 impl Eq for Number {}
 
 impl fmt::Display for Number {
-    /// Writes the shortest decimal text that identifies the number at its own precision, never with an exponent.
+    /// Writes [`Number::text`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Repr::Small { value, precision } if *precision >= INTEGER_PRECISION => {
-                write!(f, "{value}")
-            }
-            _ => f.write_str(&self.with_float(Float::shortest_text)),
-        }
+        f.write_str(&self.text())
     }
 }
 
