@@ -61,6 +61,23 @@ impl Paint {
     }
 }
 
+/// A constant text with an attribute, as [`Style::paint`] gives it, for the symbols that each line of a plan has.
+macro_rules! in_color {
+    (Red $text:literal) => {
+        concat!("\x1b[31m", $text, "\x1b[0m")
+    };
+    (Green $text:literal) => {
+        concat!("\x1b[32m", $text, "\x1b[0m")
+    };
+    (Yellow $text:literal) => {
+        concat!("\x1b[33m", $text, "\x1b[0m")
+    };
+    (Cyan $text:literal) => {
+        concat!("\x1b[36m", $text, "\x1b[0m")
+    };
+}
+pub(crate) use in_color;
+
 /// The ANSI sequence that ends every attribute.
 const RESET: &str = "\x1b[0m";
 
@@ -182,6 +199,7 @@ fn is_hostile(it: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff;
 
     #[track_caller]
     fn check(width: usize, text: &str, expected: &str) {
@@ -216,6 +234,38 @@ mod tests {
         );
         assert_eq!(painted("\u{1b}[9mx"), [part(None, "9mx")]);
         assert_eq!(painted(""), []);
+    }
+
+    #[test]
+    fn constant_texts_are_painted_as_others() {
+        let style = Style { color: true, ..Style::PLAIN };
+        assert_eq!(in_color!(Red "-"), style.paint(Paint::Red, "-"));
+        assert_eq!(in_color!(Green "+"), style.paint(Paint::Green, "+"));
+        assert_eq!(in_color!(Yellow "~"), style.paint(Paint::Yellow, "~"));
+        assert_eq!(in_color!(Cyan "<="), style.paint(Paint::Cyan, "<="));
+    }
+
+    #[test]
+    fn symbols_differ_only_in_color() {
+        use state::Action::*;
+        let style = Style { color: true, ..Style::PLAIN };
+        let actions = [
+            NoOp,
+            Create,
+            Read,
+            Update,
+            DeleteThenCreate,
+            CreateThenDelete,
+            Delete,
+            Forget,
+            ForgetThenCreate,
+        ];
+        for action in actions {
+            let parts = painted(diff::symbol(action, &style));
+            let text: String = parts.iter().map(|it| it.text).collect();
+            assert_eq!(text, diff::symbol(action, &Style::PLAIN), "{action:?}");
+            assert_eq!(parts.iter().any(|it| it.paint.is_some()), action != NoOp, "{action:?}");
+        }
     }
 
     #[test]

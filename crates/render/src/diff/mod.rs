@@ -21,7 +21,7 @@ use crate::{
         print::{Options, Printer},
     },
     plan::view::PlanView,
-    style::{Paint, Style, visible_line},
+    style::{Style, in_color, visible_line},
 };
 
 /// The number of objects or outputs that are worth waking another thread for.
@@ -134,19 +134,25 @@ struct Group {
 }
 
 /// The symbol in front of an object, three columns wide.
-pub(crate) fn symbol(action: Action, style: &Style) -> String {
-    let red = |text| style.paint(Paint::Red, text);
-    let green = |text| style.paint(Paint::Green, text);
-    match action {
-        Action::Create => ["  ", &green("+")].concat(),
-        Action::Delete => ["  ", &red("-")].concat(),
-        Action::Update => ["  ", &style.paint(Paint::Yellow, "~")].concat(),
-        Action::DeleteThenCreate => [&red("-"), "/", &green("+")].concat(),
-        Action::CreateThenDelete => [&green("+"), "/", &red("-")].concat(),
-        Action::Read => [" ", &style.paint(Paint::Cyan, "<=")].concat(),
-        Action::Forget => ["  ", &red(".")].concat(),
-        Action::ForgetThenCreate => [&red("."), "/", &green("+")].concat(),
-        Action::NoOp => "   ".to_owned(),
+pub(crate) fn symbol(action: Action, style: &Style) -> &'static str {
+    match (action, style.color) {
+        (Action::NoOp, _) => "   ",
+        (Action::Create, false) => "  +",
+        (Action::Delete, false) => "  -",
+        (Action::Update, false) => "  ~",
+        (Action::DeleteThenCreate, false) => "-/+",
+        (Action::CreateThenDelete, false) => "+/-",
+        (Action::Read, false) => " <=",
+        (Action::Forget, false) => "  .",
+        (Action::ForgetThenCreate, false) => "./+",
+        (Action::Create, true) => concat!("  ", in_color!(Green "+")),
+        (Action::Delete, true) => concat!("  ", in_color!(Red "-")),
+        (Action::Update, true) => concat!("  ", in_color!(Yellow "~")),
+        (Action::DeleteThenCreate, true) => concat!(in_color!(Red "-"), "/", in_color!(Green "+")),
+        (Action::CreateThenDelete, true) => concat!(in_color!(Green "+"), "/", in_color!(Red "-")),
+        (Action::Read, true) => concat!(" ", in_color!(Cyan "<=")),
+        (Action::Forget, true) => concat!("  ", in_color!(Red ".")),
+        (Action::ForgetThenCreate, true) => concat!(in_color!(Red "."), "/", in_color!(Green "+")),
     }
 }
 

@@ -176,17 +176,17 @@ fn push_resource(
     let comment = comment(change, section, style);
     let symbol = diff::symbol(change.change.action, style);
     // OpenTofu indents only this symbol.
-    let symbol = match change.change.action {
-        Action::ForgetThenCreate => format!("  {symbol}"),
-        _ => symbol,
+    let indent = match change.change.action {
+        Action::ForgetThenCreate => "  ",
+        _ => "",
     };
     let (block_type, type_name, name) =
         (resource.mode.block_type(), &*resource.type_name, &*resource.name);
     let parts = [
-        "\n", &comment, &symbol, " ", block_type, " \"", type_name, "\" \"", name, "\" ", body,
-        "\n",
+        "\n", &comment, indent, symbol, " ", block_type, " \"", type_name, "\" \"", name, "\" ",
+        body, "\n",
     ];
-    text.push_str(&parts.concat());
+    parts.iter().for_each(|part| text.push_str(part));
 }
 
 /// An object that changed outside of this program.

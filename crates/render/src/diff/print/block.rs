@@ -33,7 +33,7 @@ impl Printer<'_> {
         if hidden > 0 {
             let _ = write!(text, "\n{}", self.hidden(hidden, "block", depth + 1, options));
         }
-        text.push_str(&[&indent(depth), &self.symbol(Act::NoOp, options), "}"].concat());
+        text.push_str(&[&*indent(depth), self.symbol(Act::NoOp, options), "}"].concat());
         text
     }
 

@@ -4,11 +4,13 @@ pub(crate) mod block;
 pub(crate) mod collection;
 pub(crate) mod text;
 
+use std::borrow::Cow;
+
 use values::{MarkKind, Str};
 
 use crate::{
     diff::{Act, Node, Scalar, Secret, Shape},
-    style::{Paint, Style},
+    style::{Paint, Style, in_color},
 };
 
 /// Options for the layout of a node and its parts.
@@ -86,8 +88,8 @@ impl Printer<'_> {
     ) -> String {
         let body = self.node(node, depth, options);
         let symbol = self.symbol(node.act, options);
-        let pad = " ".repeat(width.saturating_sub(name.chars().count()));
-        [&self.warnings(node, depth), &indent(depth), &symbol, name, &pad, " = ", &body, "\n"]
+        let pad = spaces(width.saturating_sub(name.chars().count()));
+        [&self.warnings(node, depth), &*indent(depth), symbol, name, &pad, " = ", &body, "\n"]
             .concat()
     }
 
@@ -159,15 +161,17 @@ impl Printer<'_> {
         }
     }
 
-    fn symbol(&self, act: Act, options: Options) -> String {
-        let (paint, symbol) = match act {
-            _ if options.no_symbols => return String::new(),
-            Act::NoOp => return "    ".to_owned(),
-            Act::Create => (Paint::Green, "+"),
-            Act::Delete => (Paint::Red, "-"),
-            Act::Update => (Paint::Yellow, "~"),
-        };
-        ["  ", &self.style.paint(paint, symbol), " "].concat()
+    fn symbol(&self, act: Act, options: Options) -> &'static str {
+        match (act, self.style.color) {
+            _ if options.no_symbols => "",
+            (Act::NoOp, _) => "    ",
+            (Act::Create, false) => "  + ",
+            (Act::Delete, false) => "  - ",
+            (Act::Update, false) => "  ~ ",
+            (Act::Create, true) => concat!("  ", in_color!(Green "+"), " "),
+            (Act::Delete, true) => concat!("  ", in_color!(Red "-"), " "),
+            (Act::Update, true) => concat!("  ", in_color!(Yellow "~"), " "),
+        }
     }
 
     /// The warning lines above a part whose secrecy changes. Empty if it does not change.
@@ -212,8 +216,16 @@ impl Printer<'_> {
 }
 
 /// The indentation: four columns per level. The symbol takes four more.
-fn indent(depth: usize) -> String {
-    " ".repeat(depth * 4)
+fn indent(depth: usize) -> Cow<'static, str> {
+    spaces(depth * 4)
+}
+
+fn spaces(columns: usize) -> Cow<'static, str> {
+    const SPACES: &str = "                                                                ";
+    match SPACES.get(..columns) {
+        Some(spaces) => spaces.into(),
+        None => " ".repeat(columns).into(),
+    }
 }
 
 /// The name as a configuration would write it: quoted unless it is an identifier.
