@@ -54,3 +54,25 @@ impl Runtime {
         self.0.handle()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn the_output_or_the_panic_of_a_future_reaches_the_caller() {
+        let runtimes = [Runtime::with_workers(1), Runtime::on_this_thread()];
+        for runtime in runtimes.map(|it| it.expect("can be made")) {
+            let text = String::from("borrowed");
+            let spawned = runtime.spawn(async { 7 });
+            let output = runtime.block_on(async { (text.as_str(), spawned.await.expect("ends")) });
+            assert_eq!(output, ("borrowed", 7));
+            let wait = || runtime.block_on(async { std::panic::panic_any("a bug") });
+            let panic = catch_unwind(AssertUnwindSafe(wait)).expect_err("the future panics");
+            assert_eq!(panic.downcast_ref(), Some(&"a bug"));
+            assert_eq!(runtime.block_on(async { 8 }), 8);
+        }
+    }
+}
