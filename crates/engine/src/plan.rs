@@ -47,7 +47,17 @@ use crate::{
 /// before saving it. A [`Planner`](crate::Planner) plans a configuration repeatedly.
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
-pub async fn plan(
+pub fn plan<'r>(
+    program: &'r Arc<Program>,
+    prior: State,
+    variables: VariableValues,
+    environment: &'r Environment,
+    options: PlanOptions,
+) -> LocalBoxFuture<'r, PlanOutcome> {
+    Box::pin(plan_once(program, prior, variables, environment, options))
+}
+
+async fn plan_once(
     program: &Arc<Program>,
     prior: State,
     variables: VariableValues,
@@ -107,15 +117,7 @@ pub(crate) struct Request<'a> {
 }
 
 /// Plans with the memo and the leftovers of earlier plans.
-pub(crate) fn plan_with<'r>(
-    request: Request<'r>,
-    memo: &'r mut Memo,
-    leftovers: &'r mut Leftovers,
-) -> LocalBoxFuture<'r, PlanOutcome> {
-    Box::pin(plan_nodes(request, memo, leftovers))
-}
-
-async fn plan_nodes(
+pub(crate) async fn plan_with(
     request: Request<'_>,
     memo: &mut Memo,
     leftovers: &mut Leftovers,

@@ -1,5 +1,62 @@
 //! Colour, width and wrapping. Only this module knows ANSI sequences.
 
+/// The parameters of the ANSI sequence of a [`Paint`], as a literal.
+macro_rules! code {
+    (Bold) => {
+        "1"
+    };
+    (BoldRed) => {
+        "1;31"
+    };
+    (BoldGreen) => {
+        "1;32"
+    };
+    (BoldYellow) => {
+        "1;33"
+    };
+    (Red) => {
+        "31"
+    };
+    (Green) => {
+        "32"
+    };
+    (Yellow) => {
+        "33"
+    };
+    (Cyan) => {
+        "36"
+    };
+    (Dim) => {
+        "90"
+    };
+    (Underline) => {
+        "4"
+    };
+}
+pub(crate) use code;
+
+/// A literal with an attribute, as [`Style::paint`] gives it in colour.
+macro_rules! in_color {
+    ($text:literal) => {
+        $text
+    };
+    ($text:literal in $paint:ident) => {
+        concat!("\x1b[", code!($paint), "m", $text, "\x1b[0m")
+    };
+}
+pub(crate) use in_color;
+
+/// A constant text for a style, from literals of which some have an attribute: each line of a plan has such a symbol.
+macro_rules! constant {
+    ($style:expr, $($text:literal $(in $paint:ident)?),+) => {
+        match $style.color {
+            true => concat!($(in_color!($text $(in $paint)?)),+),
+            false => concat!($($text),+),
+        }
+    };
+}
+pub(crate) use constant;
+
 /// The properties of the destination of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
@@ -47,36 +104,19 @@ impl Paint {
     /// The parameters of the ANSI sequence.
     fn code(self) -> &'static str {
         match self {
-            Paint::Bold => "1",
-            Paint::BoldRed => "1;31",
-            Paint::BoldGreen => "1;32",
-            Paint::BoldYellow => "1;33",
-            Paint::Red => "31",
-            Paint::Green => "32",
-            Paint::Yellow => "33",
-            Paint::Cyan => "36",
-            Paint::Dim => "90",
-            Paint::Underline => "4",
+            Paint::Bold => code!(Bold),
+            Paint::BoldRed => code!(BoldRed),
+            Paint::BoldGreen => code!(BoldGreen),
+            Paint::BoldYellow => code!(BoldYellow),
+            Paint::Red => code!(Red),
+            Paint::Green => code!(Green),
+            Paint::Yellow => code!(Yellow),
+            Paint::Cyan => code!(Cyan),
+            Paint::Dim => code!(Dim),
+            Paint::Underline => code!(Underline),
         }
     }
 }
-
-/// A constant text with an attribute, as [`Style::paint`] gives it, for the symbols that each line of a plan has.
-macro_rules! in_color {
-    (Red $text:literal) => {
-        concat!("\x1b[31m", $text, "\x1b[0m")
-    };
-    (Green $text:literal) => {
-        concat!("\x1b[32m", $text, "\x1b[0m")
-    };
-    (Yellow $text:literal) => {
-        concat!("\x1b[33m", $text, "\x1b[0m")
-    };
-    (Cyan $text:literal) => {
-        concat!("\x1b[36m", $text, "\x1b[0m")
-    };
-}
-pub(crate) use in_color;
 
 /// The ANSI sequence that ends every attribute.
 const RESET: &str = "\x1b[0m";
@@ -199,7 +239,6 @@ fn is_hostile(it: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diff;
 
     #[track_caller]
     fn check(width: usize, text: &str, expected: &str) {
@@ -239,33 +278,11 @@ mod tests {
     #[test]
     fn constant_texts_are_painted_as_others() {
         let style = Style { color: true, ..Style::PLAIN };
-        assert_eq!(in_color!(Red "-"), style.paint(Paint::Red, "-"));
-        assert_eq!(in_color!(Green "+"), style.paint(Paint::Green, "+"));
-        assert_eq!(in_color!(Yellow "~"), style.paint(Paint::Yellow, "~"));
-        assert_eq!(in_color!(Cyan "<="), style.paint(Paint::Cyan, "<="));
-    }
-
-    #[test]
-    fn symbols_differ_only_in_color() {
-        use state::Action::*;
-        let style = Style { color: true, ..Style::PLAIN };
-        let actions = [
-            NoOp,
-            Create,
-            Read,
-            Update,
-            DeleteThenCreate,
-            CreateThenDelete,
-            Delete,
-            Forget,
-            ForgetThenCreate,
-        ];
-        for action in actions {
-            let parts = painted(diff::symbol(action, &style));
-            let text: String = parts.iter().map(|it| it.text).collect();
-            assert_eq!(text, diff::symbol(action, &Style::PLAIN), "{action:?}");
-            assert_eq!(parts.iter().any(|it| it.paint.is_some()), action != NoOp, "{action:?}");
-        }
+        assert_eq!(
+            constant!(style, "a ", "-" in Red, "+" in Green),
+            ["a ", &style.paint(Paint::Red, "-"), &style.paint(Paint::Green, "+")].concat()
+        );
+        assert_eq!(constant!(Style::PLAIN, "a ", "-" in Red, "+" in Green), "a -+");
     }
 
     #[test]

@@ -336,7 +336,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Renews all open resources until [`EphemeralStore::rest`](crate::ephemeral::EphemeralStore::rest) is called.
+    /// Renews all open resources until [`EphemeralStore::rest`](crate::ephemeral::EphemeralStore::rest) is called. The
+    /// future is boxed because the caller is generic, so another crate would compile it.
     pub(crate) fn keep_all_open(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(async {
             // Within a run, tasks in the background would do the same.

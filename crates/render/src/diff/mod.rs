@@ -21,7 +21,7 @@ use crate::{
         print::{Options, Printer},
     },
     plan::view::PlanView,
-    style::{Style, in_color, visible_line},
+    style::{Style, code, constant, in_color, visible_line},
 };
 
 /// The number of objects or outputs that are worth waking another thread for.
@@ -135,24 +135,16 @@ struct Group {
 
 /// The symbol in front of an object, three columns wide.
 pub(crate) fn symbol(action: Action, style: &Style) -> &'static str {
-    match (action, style.color) {
-        (Action::NoOp, _) => "   ",
-        (Action::Create, false) => "  +",
-        (Action::Delete, false) => "  -",
-        (Action::Update, false) => "  ~",
-        (Action::DeleteThenCreate, false) => "-/+",
-        (Action::CreateThenDelete, false) => "+/-",
-        (Action::Read, false) => " <=",
-        (Action::Forget, false) => "  .",
-        (Action::ForgetThenCreate, false) => "./+",
-        (Action::Create, true) => concat!("  ", in_color!(Green "+")),
-        (Action::Delete, true) => concat!("  ", in_color!(Red "-")),
-        (Action::Update, true) => concat!("  ", in_color!(Yellow "~")),
-        (Action::DeleteThenCreate, true) => concat!(in_color!(Red "-"), "/", in_color!(Green "+")),
-        (Action::CreateThenDelete, true) => concat!(in_color!(Green "+"), "/", in_color!(Red "-")),
-        (Action::Read, true) => concat!(" ", in_color!(Cyan "<=")),
-        (Action::Forget, true) => concat!("  ", in_color!(Red ".")),
-        (Action::ForgetThenCreate, true) => concat!(in_color!(Red "."), "/", in_color!(Green "+")),
+    match action {
+        Action::NoOp => "   ",
+        Action::Create => constant!(style, "  ", "+" in Green),
+        Action::Delete => constant!(style, "  ", "-" in Red),
+        Action::Update => constant!(style, "  ", "~" in Yellow),
+        Action::DeleteThenCreate => constant!(style, "-" in Red, "/", "+" in Green),
+        Action::CreateThenDelete => constant!(style, "+" in Green, "/", "-" in Red),
+        Action::Read => constant!(style, " ", "<=" in Cyan),
+        Action::Forget => constant!(style, "  ", "." in Red),
+        Action::ForgetThenCreate => constant!(style, "." in Red, "/", "+" in Green),
     }
 }
 

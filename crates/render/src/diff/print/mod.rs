@@ -10,7 +10,7 @@ use values::{MarkKind, Str};
 
 use crate::{
     diff::{Act, Node, Scalar, Secret, Shape},
-    style::{Paint, Style, in_color},
+    style::{Paint, Style, code, constant, in_color},
 };
 
 /// Options for the layout of a node and its parts.
@@ -162,15 +162,12 @@ impl Printer<'_> {
     }
 
     fn symbol(&self, act: Act, options: Options) -> &'static str {
-        match (act, self.style.color) {
+        match act {
             _ if options.no_symbols => "",
-            (Act::NoOp, _) => "    ",
-            (Act::Create, false) => "  + ",
-            (Act::Delete, false) => "  - ",
-            (Act::Update, false) => "  ~ ",
-            (Act::Create, true) => concat!("  ", in_color!(Green "+"), " "),
-            (Act::Delete, true) => concat!("  ", in_color!(Red "-"), " "),
-            (Act::Update, true) => concat!("  ", in_color!(Yellow "~"), " "),
+            Act::NoOp => "    ",
+            Act::Create => constant!(self.style, "  ", "+" in Green, " "),
+            Act::Delete => constant!(self.style, "  ", "-" in Red, " "),
+            Act::Update => constant!(self.style, "  ", "~" in Yellow, " "),
         }
     }
 
