@@ -279,7 +279,7 @@ impl<'a> Search<'_, 'a> {
         let entry = self.entry(&change.addr).map(|(_, entry)| entry);
         let is_set = |path: &Path| entry.is_some_and(|it| is_set(it, path));
         let mut paths = differing(&change.change.before, &change.change.after);
-        paths.sort_by_key(|it| !is_set(it));
+        sorted::sort_by_key(&mut paths, |it| !is_set(it));
         paths
     }
 }

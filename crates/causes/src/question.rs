@@ -200,7 +200,7 @@ fn near(analysis: &Analysis<'_>, text: &str) -> Vec<String> {
     };
     let mut scored: Vec<_> = known.map(|it| (score(&it), it)).collect();
     scored.retain(|(score, _)| score.0 > 0);
-    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    sorted::sort_by(&mut scored, |a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let found = scored.into_iter().map(|(_, it)| it);
     found.take(MOST_SUGGESTED).collect()
 }

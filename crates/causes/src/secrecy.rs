@@ -1,8 +1,7 @@
 //! The secrecy of attributes, as their schema declares it.
 
-use std::collections::BTreeMap;
-
 use provider::{Attribute, Block};
+use sorted::SortedMap;
 use values::{Path, Step, Str};
 
 use crate::shown::Visibility;
@@ -75,7 +74,7 @@ fn own(attribute: &Attribute) -> Visibility {
 }
 
 /// The visibility of attributes as a whole. Schemas are nested to a bounded depth.
-fn below(attributes: &BTreeMap<Str, Attribute>) -> Visibility {
+fn below(attributes: &SortedMap<Str, Attribute>) -> Visibility {
     let of = |it: &Attribute| match own(it) {
         Visibility::Shown => it.nested().map_or(Visibility::Shown, |it| below(it.attributes())),
         secret => secret,

@@ -1,8 +1,9 @@
 //! A provisioner plugin for tests: logs its calls, prints its arguments and its connection, waits, or fails.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use provider::{Attribute, Block, BoxFuture, ProviderDiagnostic, ProvisionRequest, Provisioner};
+use sorted::SortedMap;
 use tokio::sync::Notify;
 use values::{Path, Str, Type, Value};
 
@@ -24,7 +25,7 @@ fn schema() -> Block {
         ("waits", Attribute::optional(Type::Bool)),
     ];
     let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
-    Block::new(attributes, BTreeMap::new())
+    Block::new(attributes, SortedMap::new())
 }
 
 impl Echo {

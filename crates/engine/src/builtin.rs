@@ -2,10 +2,7 @@
 
 pub(crate) mod functions;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 use addr::{ProviderSource, ResourceMode};
 use provider::{
@@ -19,6 +16,7 @@ use provider::{
     RenewEphemeralResponse, Schema, SchemaTypes, StateResponse, UpgradeResourceStateRequest,
     ValidateRequest,
 };
+use sorted::SortedMap;
 use values::{Path, Refinements, Str, Type, Value, json};
 
 const TYPE_NAME: &str = "terraform_data";
@@ -34,10 +32,10 @@ static SCHEMAS: LazyLock<Arc<ProviderSchemas>> = LazyLock::new(|| {
         ("id", Attribute::computed(Type::String)),
     ];
     let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
-    let data = Arc::new(Schema::new(0, Block::new(attributes, BTreeMap::new())));
-    let managed = BTreeMap::from([(Str::from(TYPE_NAME), data)]);
+    let data = Arc::new(Schema::new(0, Block::new(attributes, SortedMap::new())));
+    let managed = SortedMap::from([(Str::from(TYPE_NAME), data)]);
     let types = SchemaTypes { managed, ..SchemaTypes::default() };
-    let provider = Schema::new(0, Block::new(BTreeMap::new(), BTreeMap::new()));
+    let provider = Schema::new(0, Block::new(SortedMap::new(), SortedMap::new()));
     let capabilities =
         Capabilities { get_provider_schema_optional: true, ..Capabilities::default() };
     Arc::new(ProviderSchemas::new(provider, types, functions::signatures(), capabilities))
@@ -275,8 +273,8 @@ impl Provider for Terraform {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
-        ready(Ok(BTreeMap::new()))
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+        ready(Ok(SortedMap::new()))
     }
 
     fn validate_provider_config(&self, _: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>> {

@@ -11,7 +11,7 @@
 
 mod compose;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{ResourceInstance, ResourceMode, Target};
 use hir::{
@@ -29,6 +29,7 @@ use provider::{
     UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
     ValidateRequest,
 };
+use sorted::SortedMap;
 use values::{Str, Value};
 
 use self::compose::Composer;
@@ -175,7 +176,7 @@ impl Provider for Double {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         self.provider.functions()
     }
 

@@ -116,7 +116,7 @@ impl Observed {
     /// Returns the recorded paths.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = self.answers().keys().map(|(_, path)| path.clone()).collect();
-        paths.sort();
+        sorted::sort(&mut paths);
         paths.dedup();
         paths
     }

@@ -22,7 +22,6 @@ mod run;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
     rc::Rc,
     sync::Arc,
 };
@@ -32,6 +31,7 @@ use db::Diagnostic;
 use hir::{Interrupt, provider_function::ArgumentError};
 use provider::{CallFunctionRequest, FunctionFault, FunctionSignature, Provider};
 use rustc_hash::FxHashMap;
+use sorted::SortedMap;
 use values::{Str, Type, Value, msgpack};
 
 pub(crate) use self::called::{Answerer, Called};
@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// The functions of a provider, by their names.
-pub(crate) type Signatures = BTreeMap<Str, FunctionSignature>;
+pub(crate) type Signatures = SortedMap<Str, FunctionSignature>;
 
 /// A call of a provider function.
 #[derive(Clone)]

@@ -313,7 +313,7 @@ fn finish(
         plan.resource_drift.clear();
     }
     plan.resource_drift.retain(|it| it.change.action != Action::NoOp || it.previous_addr.is_some());
-    ephemerals.sort();
+    sorted::sort(&mut ephemerals);
     ephemerals.dedup();
     plan.ephemerals = ephemerals;
     plan.output_changes = outputs;
@@ -416,7 +416,7 @@ fn removed_data(plan: &Plan, refreshed: &State) -> Vec<AbsResource> {
 }
 
 fn sorted(mut changes: Vec<Arc<ResourceChange>>) -> Vec<Arc<ResourceChange>> {
-    changes.sort_by(|a, b| a.compare_addresses(b));
+    sorted::sort_by(&mut changes, |a, b| a.compare_addresses(b));
     changes
 }
 

@@ -299,7 +299,7 @@ impl Pool {
         let (slots, earlier) = (self.slots.borrow(), self.earlier.borrow());
         let running = slots.iter().chain(earlier.iter()).filter(|it| it.running().is_some());
         let mut running: Vec<Rc<Slot>> = running.cloned().collect();
-        running.sort_by_key(|it| it.running().map(|it| it.serial));
+        sorted::sort_by_key(&mut running, |it| it.running().map(|it| it.serial));
         running
     }
 

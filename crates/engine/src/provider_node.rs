@@ -164,7 +164,7 @@ impl Walk<'_> {
         let before: Vec<Rc<Open>> = before.collect();
         let before = before.iter().filter_map(|open| self.store.index_of(open));
         let mut all: Vec<OpenIx> = here.iter().copied().chain(before).collect();
-        all.sort_unstable();
+        sorted::sort(&mut all);
         all.dedup();
         all.into()
     }

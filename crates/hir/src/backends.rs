@@ -8,6 +8,7 @@ use db::Summary;
 use provider::{
     Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting,
 };
+use sorted::SortedMap;
 use values::{Str, Type};
 
 /// The backend types.
@@ -270,12 +271,12 @@ fn object(parts: impl Iterator<Item = (&'static str, Attribute)>) -> Attribute {
     Attribute { optional: true, ..Attribute::new(AttributeType::Nested(object)) }
 }
 
-fn named(attributes: impl Iterator<Item = (&'static str, Attribute)>) -> BTreeMap<Str, Attribute> {
+fn named(attributes: impl Iterator<Item = (&'static str, Attribute)>) -> SortedMap<Str, Attribute> {
     attributes.map(|(name, it)| (Str::from(name), it)).collect()
 }
 
 fn block(attributes: impl Iterator<Item = (&'static str, Attribute)>) -> Block {
-    Block::new(named(attributes), BTreeMap::new())
+    Block::new(named(attributes), SortedMap::new())
 }
 
 fn nesting<const N: usize>(

@@ -81,7 +81,7 @@ fn refused_calls(item: &Item, is_of_configuration: &dyn Fn(Name<'_>) -> bool) ->
         item.exprs[expr].for_each_child(&mut |child| within.push(child));
         next += 1;
     }
-    within.sort_unstable();
+    sorted::sort(&mut within);
     let refused = calls(&item.exprs).filter(|(_, name)| is_of_configuration(*name));
     refused.map(|(call, _)| call).filter(|it| within.binary_search(it).is_ok()).collect()
 }

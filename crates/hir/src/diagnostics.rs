@@ -39,7 +39,7 @@ pub fn diagnostics_with(
 ) -> Vec<Diagnostic> {
     let mut directories = crate::build::reachable(db, workspace);
     let addresses = addresses(db, workspace, &directories);
-    directories[1..].sort_by_key(|directory| directory.path(db));
+    sorted::sort_by_key(&mut directories[1..], |directory| directory.path(db));
     let mut diagnostics = Vec::new();
     for directory in directories {
         let files = directory.files(db).iter();
@@ -221,7 +221,7 @@ fn of_some_blocks(
             with_problems.insert(block);
         }
     }
-    found.sort_by(|a, b| a.location.cmp(&b.location));
+    sorted::sort_by(&mut found, |a, b| a.location.cmp(&b.location));
     if is_override {
         // Most problems of an overriding block also occur in the merged item, so remove duplicates.
         found.dedup();

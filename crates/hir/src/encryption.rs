@@ -1,6 +1,8 @@
 //! The schemas of the key providers and methods of an `encryption` block.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
+
+use sorted::SortedMap;
 
 use provider::{Attribute, Block, NestedBlock, Nesting};
 use values::{Str, Type};
@@ -162,7 +164,7 @@ static AWS_KMS: LazyLock<Block> = LazyLock::new(|| {
     let endpoints = block(false, &[], &[("iam", STRING), ("sts", STRING)]);
     let endpoints = NestedBlock { max_items: 1, ..NestedBlock::new(Nesting::List, endpoints) };
     let arguments = block(true, &required, &optional);
-    let blocks = BTreeMap::from([(Str::from("endpoints"), endpoints)]);
+    let blocks = SortedMap::from([(Str::from("endpoints"), endpoints)]);
     let mut attributes = arguments.attributes().clone();
     // The S3 backend has the same arguments.
     attributes.insert("assume_role".into(), backends::assume_role());
@@ -249,5 +251,5 @@ fn block(
     let required = required.iter().map(|(name, ty)| (*name, Attribute::required(ty.clone())));
     let optional = optional.iter().map(|(name, ty)| (*name, Attribute::optional(ty.clone())));
     let all = required.chain(optional).chain(alias);
-    Block::new(all.map(|(name, it)| (Str::from(name), it)).collect(), BTreeMap::new())
+    Block::new(all.map(|(name, it)| (Str::from(name), it)).collect(), SortedMap::new())
 }

@@ -202,7 +202,7 @@ fn as_json(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use sorted::SortedMap;
 
     use expect_test::{Expect, expect};
     use values::Type;
@@ -246,7 +246,7 @@ mod tests {
         let by_name = |(name, it)| (Str::from(name), it);
         Block::new(
             attributes.into_iter().map(by_name).collect(),
-            blocks.into_iter().map(|(name, it)| (Str::from(name), it)).collect::<BTreeMap<_, _>>(),
+            blocks.into_iter().map(|(name, it)| (Str::from(name), it)).collect::<SortedMap<_, _>>(),
         )
     }
 

@@ -5,10 +5,9 @@
 //! configurations of a provider: [`is_of_configuration`]. Such a call depends on the configuration.
 //! The analysis, the engine and the console share this code, so they report the same diagnostics for a call.
 
-use std::collections::BTreeMap;
-
 use db::Summary;
 use provider::{FunctionParameter, FunctionSignature};
+use sorted::SortedMap;
 use values::{Str, Type, Value, convert};
 
 use crate::expr::{Expr, ExprId, Exprs};
@@ -38,7 +37,7 @@ pub fn parse(name: &str) -> Option<Name<'_>> {
 
 /// Returns true if only a configured provider can answer the call. `declared` are the functions of the schema, which
 /// an unconfigured provider can answer too.
-pub fn is_of_configuration(name: Name<'_>, declared: &BTreeMap<Str, FunctionSignature>) -> bool {
+pub fn is_of_configuration(name: Name<'_>, declared: &SortedMap<Str, FunctionSignature>) -> bool {
     name.alias.is_some() || !declared.contains_key(name.function)
 }
 

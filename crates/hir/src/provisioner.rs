@@ -6,6 +6,7 @@ use std::{
 };
 
 use provider::{Attribute, Block};
+use sorted::SortedMap;
 use values::{Str, Type, Value, convert};
 
 use crate::item::Body;
@@ -194,5 +195,5 @@ static CONNECTION: LazyLock<Block> = LazyLock::new(|| {
 
 fn block(attributes: impl IntoIterator<Item = (&'static str, Attribute)>) -> Block {
     let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
-    Block::new(attributes, BTreeMap::new())
+    Block::new(attributes, SortedMap::new())
 }

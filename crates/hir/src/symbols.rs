@@ -620,7 +620,7 @@ impl Overriding {
             });
             let mut all: Vec<Override> = known.copied().chain(new).collect();
             // The sort is stable: overrides of one item keep their order.
-            all.sort_by_key(|it| it.item);
+            ::sorted::sort_by_key(&mut all, |it| it.item);
             if **block.overrides(db) != *all {
                 block.set_overrides(db).to(all.into());
             }

@@ -115,7 +115,7 @@ pub fn read(path: &str, bytes: &[u8]) -> TestFile {
         offset += block.len() as u32;
     }
     let Reading { entries, mut problems, .. } = reading;
-    problems.sort_by(|a, b| a.location.cmp(&b.location));
+    sorted::sort_by(&mut problems, |a, b| a.location.cmp(&b.location));
     let source =
         SourceText { path: Arc::clone(&path), blocks: blocks.into(), may_hold_secrets: false };
     TestFile { path, source, entries, problems }

@@ -14,6 +14,7 @@ use provider::{
     FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
     SchemaTypes,
 };
+use sorted::SortedMap;
 use values::{Str, Type};
 
 use crate::{Document, FileRange};
@@ -161,7 +162,7 @@ pub(crate) fn schemas() -> ProviderSchemas {
         ("token", Attribute { sensitive: true, ..Attribute::optional(Type::String) }),
         ("region", described("Where things are made.", Attribute::required(Type::String))),
     ]);
-    let managed = BTreeMap::from([
+    let managed = SortedMap::from([
         (Str::from("test_thing"), Arc::new(Schema::new(0, thing()))),
         (
             Str::from("test_other"),
@@ -179,7 +180,7 @@ pub(crate) fn schemas() -> ProviderSchemas {
             ]))),
         ),
     ]);
-    let data = BTreeMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
+    let data = SortedMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
     let secret = block([
         ("name", Attribute::optional(Type::String)),
         (
@@ -190,9 +191,9 @@ pub(crate) fn schemas() -> ProviderSchemas {
             ),
         ),
     ]);
-    let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
-    let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
-    let functions = BTreeMap::from([(Str::from("joined"), joined())]);
+    let ephemeral = SortedMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
+    let types = SchemaTypes { managed, data, ephemeral, identities: SortedMap::new() };
+    let functions = SortedMap::from([(Str::from("joined"), joined())]);
     ProviderSchemas::new(Schema::new(0, provider), types, functions, Capabilities::default())
 }
 
@@ -256,7 +257,7 @@ fn thing() -> Block {
     ]);
     rule.description = "One rule.".into();
     let limits = block([("cpu", Attribute::optional(Type::Number))]);
-    let blocks = BTreeMap::from([
+    let blocks = SortedMap::from([
         (Str::from("rule"), NestedBlock::new(Nesting::List, rule)),
         (
             Str::from("limits"),
@@ -269,9 +270,9 @@ fn thing() -> Block {
 }
 
 fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
-    Block::new(attrs(attributes), BTreeMap::new())
+    Block::new(attrs(attributes), SortedMap::new())
 }
 
-fn attrs<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<Str, Attribute> {
+fn attrs<const N: usize>(attributes: [(&str, Attribute); N]) -> SortedMap<Str, Attribute> {
     attributes.into_iter().map(|(name, attribute)| (Str::from(name), attribute)).collect()
 }

@@ -33,7 +33,7 @@ pub fn folding_ranges(document: Document<'_>) -> Vec<Fold> {
     for tree in document.trees() {
         of_block(&tree, &mut folds);
     }
-    folds.sort_by_key(|fold| (fold.range.start, std::cmp::Reverse(fold.range.end)));
+    sorted::sort_by_key(&mut folds, |fold| (fold.range.start, std::cmp::Reverse(fold.range.end)));
     folds
 }
 

@@ -53,7 +53,7 @@ pub fn inlay_hints(document: Document<'_>, range: ByteRange) -> Vec<InlayHint> {
             hints.extend(acc.out.into_iter().filter(is_inside));
         }
     }
-    hints.sort_by_key(|it| it.offset);
+    sorted::sort_by_key(&mut hints, |it| it.offset);
     hints
 }
 

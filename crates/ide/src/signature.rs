@@ -1,10 +1,9 @@
 //! Signature help, and function signatures as text.
 
-use std::collections::BTreeMap;
-
 use db::ByteRange;
 use hir::{names::required_providers, provider_function};
 use provider::FunctionSignature;
+use sorted::SortedMap;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
 use values::{
     Str, Type,
@@ -163,7 +162,7 @@ fn parameter_text(parameter: &Parameter) -> String {
 fn functions_of<'db>(
     module: Module<'db>,
     provider: &str,
-) -> Option<&'db BTreeMap<Str, FunctionSignature>> {
+) -> Option<&'db SortedMap<Str, FunctionSignature>> {
     let required = required_providers(module.db, module.directory);
     required.declared.get(provider)?;
     let input = module.workspace.providers(module.db).get(&required.source(provider))?;

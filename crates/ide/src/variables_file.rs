@@ -40,7 +40,7 @@ impl VariablesFile<'_> {
                 file.assignments.iter().filter_map(|assignment| self.of_value(&module, assignment)),
             );
         }
-        problems.sort_by(|a, b| a.location.cmp(&b.location));
+        sorted::sort_by(&mut problems, |a, b| a.location.cmp(&b.location));
         problems
     }
 

@@ -353,7 +353,7 @@ fn visible_files(directory: &Path) -> Vec<PathBuf> {
     };
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.filter(is_visible).map(|it| it.path()).collect();
-    files.sort();
+    sorted::sort(&mut files);
     files.truncate(MOST_FILES);
     files
 }

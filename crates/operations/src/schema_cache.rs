@@ -6,7 +6,6 @@
 //! **Invariant:** an entry that is damaged, or was written for another executable, counts as missing.
 
 use std::{
-    collections::BTreeMap,
     fs,
     io::Read,
     os::unix::fs::MetadataExt,
@@ -20,6 +19,7 @@ use provider::{
     schema_codec::{self, CachedSchemas, ExecutableHash},
 };
 use sha2::{Digest, Sha256};
+use sorted::SortedMap;
 
 use crate::{
     private_file::{self, Durable},
@@ -64,7 +64,7 @@ impl SchemaCache {
     /// ignored, because it only makes later commands slower.
     pub(crate) fn put_provisioner(&self, executable: &Path, schema: &Block) {
         let configuration = Schema::new(0, schema.clone());
-        let (types, functions) = (SchemaTypes::default(), BTreeMap::new());
+        let (types, functions) = (SchemaTypes::default(), SortedMap::new());
         let schemas =
             ProviderSchemas::new(configuration, types, functions, Capabilities::default());
         self.write(PROVISIONERS, executable, &schemas);

@@ -111,7 +111,7 @@ impl TempFiles {
             let (count, mebibytes) = (found.files.len(), found.bytes >> 20);
             session.view.notice(&Notice::SavingTempFiles { count, mebibytes });
         }
-        found.files.sort_by(|a, b| a.name.cmp(&b.name));
+        sorted::sort_by(&mut found.files, |a, b| a.name.cmp(&b.name));
         let read = |FoundFile { name, path, kind }| {
             read(name, &path, kind).map_err(|it| it.refused(session))
         };

@@ -149,7 +149,7 @@ fn sweep(directory: &Path, now: SystemTime) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let used = |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
     let mut verdicts: Vec<(SystemTime, PathBuf)> = entries.filter_map(used).collect();
-    verdicts.sort();
+    sorted::sort(&mut verdicts);
     let too_many = verdicts.len().saturating_sub(MOST);
     let is_old = |used: &SystemTime| now.duration_since(*used).is_ok_and(|it| it > LONGEST_UNUSED);
     for (index, (used, path)) in verdicts.iter().enumerate() {

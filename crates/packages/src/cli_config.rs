@@ -319,7 +319,7 @@ fn files_with_endings(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
         endings.iter().any(|it| name.ends_with(it))
     };
     let mut files: Vec<_> = paths.filter(|it| has_ending(it) && it.is_file()).collect();
-    files.sort();
+    sorted::sort(&mut files);
     files
 }
 

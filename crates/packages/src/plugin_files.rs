@@ -69,7 +69,7 @@ fn plugins_in(directory: &Path, prefix: &str) -> Vec<(PluginName, PathBuf)> {
         path.is_file().then_some((plugin, path))
     };
     let mut plugins: Vec<_> = entries.filter_map(plugin).collect();
-    plugins.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+    sorted::sort_by(&mut plugins, |a, b| a.1.cmp(&b.1));
     plugins
 }
 

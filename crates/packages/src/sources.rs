@@ -412,7 +412,7 @@ fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
 fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<_> = entries.flatten().map(|it| it.path()).collect();
-    paths.sort_by_key(|it| (!it.is_dir(), it.clone()));
+    sorted::sort_by_key(&mut paths, |it| (!it.is_dir(), it.clone()));
     paths
 }
 

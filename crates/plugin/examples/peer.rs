@@ -4,7 +4,6 @@
 //! names provoke faults: planning a thing called `crash` ends the process, and planning one called `panic` panics.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     process::ExitCode,
     sync::{Arc, OnceLock},
@@ -24,6 +23,7 @@ use provider::{
     UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
     ValidateRequest,
 };
+use sorted::SortedMap;
 use values::{Path, Str, Type, Value, json};
 
 fn main() -> ExitCode {
@@ -73,7 +73,7 @@ struct Peer {
 
 fn block(attributes: Vec<(&str, Attribute)>) -> Block {
     let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
-    Block::new(attributes, BTreeMap::new())
+    Block::new(attributes, SortedMap::new())
 }
 
 #[expect(
@@ -81,7 +81,7 @@ fn block(attributes: Vec<(&str, Attribute)>) -> Block {
     reason = "the environment is how a test speaks to this process"
 )]
 fn thing() -> Schema {
-    let mut attributes: BTreeMap<Str, Attribute> = [
+    let mut attributes: SortedMap<Str, Attribute> = [
         ("id", Attribute::computed(Type::String)),
         ("name", Attribute::required(Type::String)),
         ("size", Attribute::optional(Type::Number)),
@@ -126,7 +126,7 @@ fn schemas() -> ProviderSchemas {
     ProviderSchemas::new(provider, types, functions(), capabilities)
 }
 
-fn functions() -> BTreeMap<Str, FunctionSignature> {
+fn functions() -> SortedMap<Str, FunctionSignature> {
     let parameter = |name: &str| FunctionParameter {
         name: name.into(),
         ty: Type::String,
@@ -193,11 +193,12 @@ impl Provider for Peer {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         log("functions", "");
         let mut offered = self.schemas.functions.clone();
         if self.prefix.get().is_some() {
-            offered.insert("prefixed".into(), offered["join"].clone());
+            let join = offered["join"].clone();
+            offered.insert("prefixed".into(), join);
         }
         done(Ok(offered))
     }

@@ -11,6 +11,7 @@ use provider::{
     FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
     SchemaTypes,
 };
+use sorted::SortedMap;
 use values::{Str, Type, json};
 
 use crate::generated::{
@@ -109,11 +110,16 @@ pub(crate) fn provisioner(message: tfplugin5::Schema) -> Result<Block, SchemaFau
 /// Converts the functions in a message.
 pub(crate) fn functions(
     functions: BTreeMap<String, tfplugin::Function>,
-) -> Result<BTreeMap<Str, FunctionSignature>, SchemaFault> {
+) -> Result<SortedMap<Str, FunctionSignature>, SchemaFault> {
     Reader::default().functions(functions)
 }
 
 type Named<T> = Result<T, String>;
+
+fn unique_attributes(attributes: Vec<(Str, Attribute)>) -> Named<SortedMap<Str, Attribute>> {
+    SortedMap::from_unique(attributes)
+        .map_err(|name| format!("{name}: two attributes have this name"))
+}
 
 /// Reads schemas. Equal texts and types share one allocation: a large provider repeats a few thousand names and
 /// descriptions a hundred thousand times.
@@ -128,7 +134,7 @@ impl Reader {
         &mut self,
         kind: &str,
         schemas: Messages,
-    ) -> Result<BTreeMap<Str, T>, SchemaFault> {
+    ) -> Result<SortedMap<Str, T>, SchemaFault> {
         let read = |(name, schema): (String, tfplugin6::Schema)| {
             let schema = self.named(&format!("{kind} {name:?}"), schema)?;
             Ok((self.text(name), schema.into()))
@@ -168,7 +174,7 @@ impl Reader {
 
     fn block(&mut self, message: schema::Block) -> Named<Block> {
         let attributes = self.attributes(message.attributes)?;
-        let mut blocks = BTreeMap::new();
+        let mut blocks = Vec::new();
         for nested in message.block_types {
             let name = self.text(nested.type_name.clone());
             let block =
@@ -176,11 +182,11 @@ impl Reader {
             if name.is_empty() {
                 return Err("a block has no name".to_owned());
             }
-            // Report a duplicate name: only one of the two blocks may declare an attribute as write-only.
-            if blocks.insert(name.clone(), block).is_some() {
-                return Err(format!("{name}: two blocks have this name"));
-            }
+            blocks.push((name, block));
         }
+        // Report a duplicate name: only one of the two blocks may declare an attribute as write-only.
+        let blocks = SortedMap::from_unique(blocks)
+            .map_err(|name| format!("{name}: two blocks have this name"))?;
         let mut block = Block::new(attributes, blocks);
         block.description_kind = description_kind(message.description_kind);
         block.description = self.text(message.description);
@@ -205,8 +211,8 @@ impl Reader {
         Ok(nested)
     }
 
-    fn attributes(&mut self, messages: Vec<schema::Attribute>) -> Named<BTreeMap<Str, Attribute>> {
-        let mut attributes = BTreeMap::new();
+    fn attributes(&mut self, messages: Vec<schema::Attribute>) -> Named<SortedMap<Str, Attribute>> {
+        let mut attributes = Vec::new();
         for message in messages {
             let name = self.text(message.name.clone());
             let attribute =
@@ -214,11 +220,9 @@ impl Reader {
             if name.is_empty() {
                 return Err("an attribute has no name".to_owned());
             }
-            if attributes.insert(name.clone(), attribute).is_some() {
-                return Err(format!("{name}: two attributes have this name"));
-            }
+            attributes.push((name, attribute));
         }
-        Ok(attributes)
+        unique_attributes(attributes)
     }
 
     fn attribute(&mut self, message: schema::Attribute) -> Named<Attribute> {
@@ -259,7 +263,7 @@ impl Reader {
     fn identities<T: From<Schema>>(
         &mut self,
         messages: BTreeMap<String, tfplugin::ResourceIdentitySchema>,
-    ) -> Result<BTreeMap<Str, T>, SchemaFault> {
+    ) -> Result<SortedMap<Str, T>, SchemaFault> {
         let read = |(name, message): (String, tfplugin::ResourceIdentitySchema)| {
             let schema = self.identity(message).map_err(|problem| SchemaFault {
                 part: format!("the identity of resource type {name:?}"),
@@ -271,7 +275,7 @@ impl Reader {
     }
 
     fn identity(&mut self, message: tfplugin::ResourceIdentitySchema) -> Named<Schema> {
-        let mut attributes = BTreeMap::new();
+        let mut attributes = Vec::new();
         for it in message.identity_attributes {
             let ty = self.ty(it.r#type).map_err(|problem| format!("{}: {problem}", it.name))?;
             let attribute = Attribute {
@@ -281,17 +285,16 @@ impl Reader {
                 ..Attribute::new(AttributeType::Type(ty))
             };
             let name = self.text(it.name);
-            if attributes.insert(name.clone(), attribute).is_some() {
-                return Err(format!("{name}: two attributes have this name"));
-            }
+            attributes.push((name, attribute));
         }
-        Ok(Schema::new(message.version, Block::new(attributes, BTreeMap::new())))
+        let attributes = unique_attributes(attributes)?;
+        Ok(Schema::new(message.version, Block::new(attributes, SortedMap::new())))
     }
 
     fn functions(
         &mut self,
         messages: BTreeMap<String, tfplugin::Function>,
-    ) -> Result<BTreeMap<Str, FunctionSignature>, SchemaFault> {
+    ) -> Result<SortedMap<Str, FunctionSignature>, SchemaFault> {
         let read = |(name, message): (String, tfplugin::Function)| {
             let signature = self
                 .function(message)

@@ -7,6 +7,7 @@ use provider::{
     Attribute, AttributeType, Block, DescriptionKind, FunctionParameter, FunctionSignature,
     NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
 };
+use sorted::SortedMap;
 use values::{Str, Type, json};
 
 use crate::generated::{
@@ -109,7 +110,7 @@ fn nested_block(name: &str, it: &NestedBlock) -> schema::NestedBlock {
     }
 }
 
-fn attributes(attributes: &BTreeMap<Str, Attribute>) -> Vec<schema::Attribute> {
+fn attributes(attributes: &SortedMap<Str, Attribute>) -> Vec<schema::Attribute> {
     attributes.iter().map(|(name, it)| attribute(name, it)).collect()
 }
 
@@ -147,7 +148,7 @@ fn nested_object(it: &NestedObject) -> schema::Object {
 
 /// Converts functions to messages.
 pub(crate) fn functions(
-    functions: &BTreeMap<Str, FunctionSignature>,
+    functions: &SortedMap<Str, FunctionSignature>,
 ) -> BTreeMap<String, tfplugin::Function> {
     functions.iter().map(|(name, it)| (name.to_string(), function(it))).collect()
 }

@@ -1,7 +1,6 @@
 //! Short constructors of schemas and values for tests.
 
-use std::collections::BTreeMap;
-
+use sorted::SortedMap;
 use values::{Kind, Str, Type, Value};
 
 use crate::schema::{
@@ -42,7 +41,7 @@ pub(crate) fn nested<const N: usize>(
 }
 
 pub(crate) fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
-    Block::new(named(attributes), BTreeMap::new())
+    Block::new(named(attributes), SortedMap::new())
 }
 
 pub(crate) fn block_with<const N: usize, const M: usize>(
@@ -53,7 +52,7 @@ pub(crate) fn block_with<const N: usize, const M: usize>(
     Block::new(named(attributes), named(blocks))
 }
 
-fn named<T, const N: usize>(entries: [(&str, T); N]) -> BTreeMap<Str, T> {
+fn named<T, const N: usize>(entries: [(&str, T); N]) -> SortedMap<Str, T> {
     entries.into_iter().map(|(name, it)| (Str::from(name), it)).collect()
 }
 

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use sorted::SortedMap;
 use values::{Path, Str, Value};
 
 use crate::schema::FunctionSignature;
@@ -33,7 +34,7 @@ pub trait Provider: Send + Sync {
     /// Returns the errors of the provider or the connection.
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>>;
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>>;
 
     /// Validates the provider configuration, which may be unknown in parts.
     fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>>;

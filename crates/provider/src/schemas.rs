@@ -1,8 +1,8 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use addr::ResourceMode;
+use sorted::SortedMap;
 use values::Str;
 
 use crate::schema::{FunctionSignature, Schema, difference};
@@ -18,7 +18,7 @@ pub struct ProviderSchemas {
     /// The `provider_meta` block. `None` if the provider has none.
     pub provider_meta: Option<Arc<Schema>>,
     /// The functions by name.
-    pub functions: BTreeMap<Str, FunctionSignature>,
+    pub functions: SortedMap<Str, FunctionSignature>,
     /// The optional capabilities of the provider.
     pub capabilities: Capabilities,
     types: Types,
@@ -40,13 +40,13 @@ pub struct Capabilities {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaTypes {
     /// The managed resource types.
-    pub managed: BTreeMap<Str, Arc<Schema>>,
+    pub managed: SortedMap<Str, Arc<Schema>>,
     /// The data sources.
-    pub data: BTreeMap<Str, Arc<Schema>>,
+    pub data: SortedMap<Str, Arc<Schema>>,
     /// The ephemeral resource types.
-    pub ephemeral: BTreeMap<Str, Arc<Schema>>,
+    pub ephemeral: SortedMap<Str, Arc<Schema>>,
     /// The identities of managed resource types that have one.
-    pub identities: BTreeMap<Str, Arc<Schema>>,
+    pub identities: SortedMap<Str, Arc<Schema>>,
 }
 
 enum Types {
@@ -59,7 +59,7 @@ impl ProviderSchemas {
     pub fn new(
         provider: Schema,
         types: SchemaTypes,
-        functions: BTreeMap<Str, FunctionSignature>,
+        functions: SortedMap<Str, FunctionSignature>,
         capabilities: Capabilities,
     ) -> ProviderSchemas {
         ProviderSchemas {
@@ -265,7 +265,7 @@ fn named(part: &str, path: &str) -> String {
     if path.is_empty() { part.to_owned() } else { format!("{path:?} of {part}") }
 }
 
-fn names(types: &BTreeMap<Str, Arc<Schema>>) -> impl Iterator<Item = &str> {
+fn names(types: &SortedMap<Str, Arc<Schema>>) -> impl Iterator<Item = &str> {
     types.keys().map(|name| &**name)
 }
 

@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use sorted::SortedMap;
 use values::{Kind, Mark, MarkKind, Step, Str, Type, Value};
 
 use crate::fixture::{block, block_with, computed, nested, optional, sensitive, value, write_only};
@@ -178,7 +177,7 @@ fn deprecated_attributes_are_marked_with_path_and_advice() {
     let mut old_block = block([("o", optional())]);
     old_block.deprecated = true;
     old_block.deprecation_message = "use attributes".into();
-    let blocks: BTreeMap<Str, NestedBlock> =
+    let blocks: SortedMap<Str, NestedBlock> =
         [("b".into(), NestedBlock::new(Nesting::List, old_block))].into();
     let attributes = [("new".into(), optional()), ("old".into(), old)].into();
     let schema = Block::new(attributes, blocks);

@@ -16,7 +16,7 @@ pub struct GraphStyle {
 /// The graph as a text in the DOT language. Nodes and edges are sorted by their names.
 pub fn graph(outline: &Outline, style: GraphStyle) -> String {
     let mut nodes: Vec<&OutlineNode> = outline.nodes.iter().collect();
-    nodes.sort_by_key(|it| &it.name);
+    sorted::sort_by_key(&mut nodes, |it| &it.name);
     let node = |it: &OutlineNode| Some(format!("{} [{}]", name(it), attributes(it, style)?));
     let nodes: Vec<String> = nodes.into_iter().filter_map(node).collect();
     let cyclic: BTreeSet<OutlineEdge> = match style.draws_cycles {
@@ -30,7 +30,7 @@ pub fn graph(outline: &Outline, style: GraphStyle) -> String {
         format!("{user} -> {dependency}{color}")
     };
     let mut edges: Vec<String> = outline.edges.iter().map(edge).collect();
-    edges.sort();
+    sorted::sort(&mut edges);
     let mut text =
         "digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n"
             .to_owned();

@@ -1,10 +1,11 @@
 //! Schemas for provider definitions: the part of the protocol, and the rules that the SDK itself applies
 //! (defaults, plan modifiers, validators).
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use provider::{AttributeType, DescriptionKind};
 pub use provider::{Nesting, ObjectNesting};
+use sorted::SortedMap;
 use values::{Path, Str, Type, Value};
 
 use crate::{
@@ -56,8 +57,8 @@ impl Schema {
 /// Attributes and nested blocks.
 #[derive(Default)]
 pub struct Block {
-    pub(crate) attributes: BTreeMap<Str, Attribute>,
-    pub(crate) blocks: BTreeMap<Str, NestedBlock>,
+    pub(crate) attributes: SortedMap<Str, Attribute>,
+    pub(crate) blocks: SortedMap<Str, NestedBlock>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) description: Str,
     pub(crate) markdown: bool,
@@ -121,7 +122,9 @@ impl Block {
         name: impl AsRef<str>,
         change: impl FnOnce(Attribute) -> Attribute,
     ) -> Block {
-        if let Some((name, attribute)) = self.attributes.remove_entry(name.as_ref()) {
+        let known = self.attributes.get_key_value(name.as_ref());
+        if let Some(name) = known.map(|(name, _)| name.clone()) {
+            let attribute = self.attributes.remove(&name).expect("a key of the map");
             self.attributes.insert(name, change(attribute));
         }
         self
@@ -199,7 +202,7 @@ impl Block {
     }
 
     /// The parts of an object that only the provider sets are set by the provider too.
-    fn attributes_to_provider(&self, only_computed: bool) -> BTreeMap<Str, provider::Attribute> {
+    fn attributes_to_provider(&self, only_computed: bool) -> SortedMap<Str, provider::Attribute> {
         let attribute = |(name, it): (&Str, &Attribute)| {
             let mut attribute = it.to_provider(self.kind());
             if only_computed {

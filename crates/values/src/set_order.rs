@@ -23,7 +23,7 @@ pub(crate) fn distinct_in_order(values: Vec<Value>) -> Vec<Value> {
         bucket.push(kept.len());
         kept.push((hash, value));
     }
-    kept.sort_by(|(hash_a, a), (hash_b, b)| order(a, hash_a, b, hash_b));
+    sorted::sort_by(&mut kept, |(hash_a, a), (hash_b, b)| order(a, hash_a, b, hash_b));
     kept.into_iter().map(|(_, value)| value).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use litemap::LiteMap;
+use sorted::SortedMap;
 
 use crate::Str;
 
@@ -32,7 +32,7 @@ pub enum Type {
 /// The attributes of an object type. Optional attributes occur only in constraints, never in a value's type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ObjectType {
-    attributes: LiteMap<Str, Type>,
+    attributes: SortedMap<Str, Type>,
     optional: BTreeSet<Str>,
     /// True if [`Type::Dynamic`] occurs inside. Cached, because large types are queried often.
     has_dynamic: bool,
@@ -49,7 +49,7 @@ impl ObjectType {
     }
 
     /// Creates an object type from names that are already normalized and shared.
-    pub(crate) fn of_normal_names(attributes: LiteMap<Str, Type>) -> ObjectType {
+    pub(crate) fn of_normal_names(attributes: SortedMap<Str, Type>) -> ObjectType {
         let has_dynamic = attributes.values().any(Type::has_dynamic);
         let has_optional = attributes.values().any(Type::has_optional);
         ObjectType { attributes, optional: BTreeSet::new(), has_dynamic, has_optional }
@@ -75,8 +75,7 @@ impl ObjectType {
 
     /// Returns the shared name and the type of an attribute.
     pub(crate) fn entry(&self, name: &str) -> Option<(&Str, &Type)> {
-        let index = self.attributes.find_index(name).ok()?;
-        self.attributes.get_indexed(index)
+        self.attributes.get_key_value(name)
     }
 
     /// Returns the type of an attribute.

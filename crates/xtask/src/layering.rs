@@ -32,7 +32,9 @@ const TABLE: &[Row] = &[
     row("syntax", &[], &[]),
     // Threads and stacks without the meaning of any work.
     row("parallel", &[], &[]),
-    row("values", &[], &[]),
+    // Sorting without the meaning of any entry.
+    row("sorted", &[], &[]),
+    row("values", &["sorted"], &[]),
     row("addr", &[], &[]),
     // Backends store opaque bytes; only `state` knows their format.
     row("backend", &[], &[]),
@@ -46,49 +48,51 @@ const TABLE: &[Row] = &[
     row("sandbox", &[], &[]),
     // `sandbox`: the CLI configuration grants what a provider may do. `parallel`: threads for file work, as many as
     // processors.
-    row("packages", &["addr", "http_client", "object_storage", "parallel", "sandbox"], &[]),
+    row("packages", &["addr", "http_client", "object_storage", "parallel", "sandbox", "sorted"], &[]),
     row("db", &["syntax"], &[]),
-    row("provider", &["addr", "values"], &[]),
-    row("state", &["addr", "values"], &[]),
-    row("hir", &["addr", "db", "provider", "syntax", "values"], &["parallel"]),
+    row("provider", &["addr", "sorted", "values"], &[]),
+    row("state", &["addr", "sorted", "values"], &[]),
+    row("hir", &["addr", "db", "provider", "sorted", "syntax", "values"], &["parallel"]),
     // `addr`: a plugin is launched by its version and source address. `sandbox`: its launcher restricts itself.
-    row("plugin", &["addr", "parallel", "provider", "sandbox", "values"], &[]),
+    row("plugin", &["addr", "parallel", "provider", "sandbox", "sorted", "values"], &[]),
     // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated
     // outside it.
-    row("project", &["addr", "db", "hir", "parallel", "provider", "syntax", "values"], &[]),
+    row("project", &["addr", "db", "hir", "parallel", "provider", "syntax", "values"], &["sorted"]),
     // The tests of the engine start from the text of a configuration.
-    row("engine", &["addr", "db", "hir", "parallel", "provider", "state", "values"], &["project"]),
+    row("engine", &["addr", "db", "hir", "parallel", "provider", "sorted", "state", "values"], &["project"]),
     // `engine`: it evaluates expressions for the objects before and after a plan. The whole is tested in
     // tests/conformance.
-    row("causes", &["addr", "db", "engine", "hir", "provider", "state", "values"], &[]),
+    row("causes", &["addr", "db", "engine", "hir", "provider", "sorted", "state", "values"], &[]),
     // `engine`: the journal of a run is a trait of the engine. The tests start from the text of a configuration.
-    row("durability", &["addr", "backend", "db", "engine", "parallel", "provider", "state"], &["project", "values"]),
+    row("durability", &["addr", "backend", "db", "engine", "parallel", "provider", "state"],
+        &["project", "sorted", "values"]),
     // `engine`: it implements the trait by which provisioners connect. `plugin`: output is divided into lines as that
     // of other processes. `db`: files are opened without waiting for pipes.
     row("remote", &["db", "engine", "plugin", "provider"], &[]),
     // The derive macros only write code.
     row("mayfly-sdk-derive", &[], &[]),
     // Providers are written without anything of the engine.
-    row("mayfly-sdk", &["mayfly-sdk-derive", "plugin", "provider", "values"], &[]),
+    row("mayfly-sdk", &["mayfly-sdk-derive", "plugin", "provider", "sorted", "values"], &[]),
     // `engine`, `project`, `state`: it runs configurations in the process of a test. Only tests of providers use it.
     row("mayfly-sdk-testing", &["addr", "db", "engine", "hir", "mayfly-sdk", "project", "provider", "state"], &[]),
     // examples/terraform-provider-notes: the provider of the tutorial, which is a stranger to the rest.
     row("terraform-provider-notes", &["mayfly-sdk"], &["mayfly-sdk-testing"]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
     // `sandbox`: each bundled provider says what it needs to do.
-    row("providers", &["addr", "http_client", "mayfly-sdk", "provider", "sandbox", "values"], &["plugin"]),
+    row("providers", &["addr", "http_client", "mayfly-sdk", "provider", "sandbox", "sorted", "values"], &["plugin"]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
-    row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
+    row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "sorted", "state", "values"],
+        &["project"]),
     // The tests of editor features start from the text of a configuration.
-    row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
+    row("ide", &["addr", "db", "hir", "provider", "sorted", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.
     row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. `sandbox`: an operation chooses the policy of each provider. No `render` and no `clap`: an
     // operation has no terminal.
     row("operations", &["addr", "backend", "causes", "db", "durability", "engine", "hir", "http_client", "packages", "parallel",
-                        "plugin", "project", "provider", "providers", "remote", "sandbox", "state", "syntax",
+                        "plugin", "project", "provider", "providers", "remote", "sandbox", "sorted", "state", "syntax",
                         "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
@@ -103,7 +107,7 @@ const TABLE: &[Row] = &[
     row("cli", &["addr", "backend", "causes", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
                  "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
                  "values"],
-        &["differential", "editor", "mayfly-sdk", "provider", "registry", "sandbox", "torture"]),
+        &["differential", "editor", "mayfly-sdk", "provider", "registry", "sandbox", "sorted", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "object_storage", "packages", "plugin", "project",
                      "provider", "providers", "state", "syntax", "values"], &[]),

@@ -1,14 +1,13 @@
 //! The functions of the built-in provider, which convert variables files and expressions to values and back. They
 //! are pure, so calls are evaluated immediately.
 
-use std::collections::BTreeMap;
-
 use hir::{native_text, variables_file};
 use provider::{FunctionParameter, FunctionSignature};
+use sorted::SortedMap;
 use values::{Str, Type, Value};
 
 /// Returns the signatures of the functions.
-pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
+pub(super) fn signatures() -> SortedMap<Str, FunctionSignature> {
     let signature = |parameter: &str, ty, returns, summary: &str| FunctionSignature {
         parameters: vec![FunctionParameter {
             name: parameter.into(),
@@ -28,7 +27,7 @@ pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
     let decode = "The values that the text of a variables file gives.";
     let encode = "The text of a variables file that gives the attributes of an object.";
     let expression = "The text of an expression that means a value.";
-    BTreeMap::from([
+    SortedMap::from([
         ("decode_tfvars".into(), signature("src", Type::String, Type::Dynamic, decode)),
         ("encode_tfvars".into(), signature("value", Type::Dynamic, Type::String, encode)),
         ("encode_expr".into(), signature("value", Type::Dynamic, Type::String, expression)),

@@ -208,6 +208,8 @@ impl Composer {
 
 #[cfg(test)]
 mod tests {
+    use sorted::SortedMap;
+
     use super::*;
 
     fn block() -> Block {
@@ -222,7 +224,7 @@ mod tests {
         ];
         let attributes = attributes.map(|(name, it)| (Str::from(name), it));
         let inner = [(Str::from("key"), Attribute::computed(Type::Bool))];
-        let rule = NestedBlock::new(Nesting::List, Block::new(inner.into(), BTreeMap::new()));
+        let rule = NestedBlock::new(Nesting::List, Block::new(inner.into(), SortedMap::new()));
         Block::new(attributes.into(), [(Str::from("rule"), rule)].into())
     }
 

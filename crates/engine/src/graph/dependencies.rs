@@ -140,7 +140,7 @@ impl Known {
         if more.is_empty() {
             return largest;
         }
-        more.sort_unstable_by(|a, b| self.names[*a as usize].cmp(&self.names[*b as usize]));
+        sorted::sort_by(&mut more, |a, b| self.names[*a as usize].cmp(&self.names[*b as usize]));
         self.merge(&largest, &more).into()
     }
 

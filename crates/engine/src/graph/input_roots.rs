@@ -25,7 +25,7 @@ impl InputRoots {
         };
         let others = [repetition, call.source_expr, call.version].into_iter().flatten();
         roots.extend(others.map(|expr| (expr, None)));
-        roots.sort();
+        sorted::sort(&mut roots);
         InputRoots { roots }
     }
 

@@ -73,7 +73,7 @@ impl Ends {
                 group.find(pattern, &mut found);
             }
         }
-        found.sort_unstable();
+        sorted::sort(&mut found);
         found.dedup();
         found
     }

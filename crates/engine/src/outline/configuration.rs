@@ -30,7 +30,7 @@ pub(super) fn outline(program: &Arc<Program>) -> Draft {
     while let Some(module) = open.pop() {
         builder.add(module);
         let mut calls: Vec<_> = tree.template(module).calls.keys().collect();
-        calls.sort();
+        sorted::sort(&mut calls);
         open.extend(calls.into_iter().rev().filter_map(|call| tree.child(module, call)));
         count += 1;
         if count == MOST_MODULES {

@@ -385,7 +385,7 @@ fn is_name(key: &str) -> bool {
 
 /// Sorts the ranges and merges overlapping ones, so that no secret is split.
 fn merged(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    found.sort_by_key(|it| it.start);
+    sorted::sort_by_key(&mut found, |it| it.start);
     found.dedup_by(|next, last| {
         let overlaps = next.start < last.end;
         if overlaps {

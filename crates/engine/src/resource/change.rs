@@ -326,6 +326,6 @@ fn sensitive_paths(value: &Value) -> Vec<String> {
     let sensitive =
         found.iter().filter(|(_, marks): &&(Path, Marks)| marks.has(MarkKind::Sensitive));
     let mut paths: Vec<String> = sensitive.map(|(path, _)| path.to_string()).collect();
-    paths.sort();
+    sorted::sort(&mut paths);
     paths
 }

@@ -260,9 +260,10 @@ impl Repeats<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, sync::Arc};
+    use std::sync::Arc;
 
     use provider::NestedBlock;
+    use sorted::SortedMap;
     use values::{Mark, Str, json};
 
     use super::*;
@@ -271,7 +272,7 @@ mod tests {
     /// has `name` and `secret_wo`.
     fn schema() -> Block {
         let write_only = |ty| Attribute { write_only: true, ..Attribute::optional(ty) };
-        let attributes = |list: Vec<(&str, Attribute)>| -> BTreeMap<Str, Attribute> {
+        let attributes = |list: Vec<(&str, Attribute)>| -> SortedMap<Str, Attribute> {
             list.into_iter().map(|(name, it)| (Str::from(name), it)).collect()
         };
         let inner = attributes(vec![
@@ -279,7 +280,7 @@ mod tests {
             ("secret_wo", write_only(Type::String)),
         ]);
         let nested =
-            |nesting| NestedBlock::new(nesting, Block::new(inner.clone(), BTreeMap::new()));
+            |nesting| NestedBlock::new(nesting, Block::new(inner.clone(), SortedMap::new()));
         let own = attributes(vec![
             ("password", Attribute::optional(Type::String)),
             ("tags", Attribute::optional(Type::map(Type::String))),
@@ -411,8 +412,8 @@ mod tests {
         let secret = Attribute { write_only: true, ..Attribute::optional(Type::String) };
         let attributes =
             ["id", "number", "text"].map(computed).into_iter().chain([("wo".into(), secret)]);
-        let schema = Block::new(attributes.collect(), BTreeMap::new());
-        let identity = Block::new([computed("number")].into(), BTreeMap::new());
+        let schema = Block::new(attributes.collect(), SortedMap::new());
+        let identity = Block::new([computed("number")].into(), SortedMap::new());
         let object = |text: &str, wo: &str| {
             Value::object_from([
                 ("id", Value::from(text)),

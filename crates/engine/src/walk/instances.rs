@@ -221,7 +221,7 @@ pub(crate) fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
         _ => return refuse(unsuitable_for_each(&wrong_type(&bare.ty()))),
     };
     let mut instances: Vec<Each> = instances;
-    instances.sort_by(|a, b| a.key.cmp(&b.key));
+    sorted::sort_by(&mut instances, |a, b| a.key.cmp(&b.key));
     Ok(Keys::new(Repeated::ForEach, instances))
 }
 

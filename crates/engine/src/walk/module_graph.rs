@@ -170,7 +170,7 @@ impl Walk<'_> {
                 None => break,
             }
         }
-        found.sort_unstable();
+        sorted::sort(&mut found);
         found.dedup();
         found
     }

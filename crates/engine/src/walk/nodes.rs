@@ -163,7 +163,7 @@ impl Nodes {
             opened.extend(it.opened.iter().copied());
             pending |= it.pending;
         }
-        opened.sort_unstable();
+        sorted::sort(&mut opened);
         opened.dedup();
         Facts { opened: opened.into(), pending, ..Facts::default() }
     }

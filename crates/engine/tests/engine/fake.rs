@@ -1,12 +1,12 @@
 //! A provider in memory. It records its calls, and tests can make calls fail or change their results.
 
 use std::{
-    collections::BTreeMap,
     sync::{Arc, Mutex, OnceLock},
     time::{Duration, SystemTime},
 };
 
 use provider::*;
+use sorted::SortedMap;
 use values::{Path, Step, Str, Type, Value, ValueMap};
 
 /// The state that all processes of the fake provider share.
@@ -143,7 +143,7 @@ fn name_of(value: &Value) -> String {
 }
 
 fn attributes(list: Vec<(&str, Attribute)>) -> Block {
-    Block::new(list.into_iter().map(|(name, it)| (Str::from(name), it)).collect(), BTreeMap::new())
+    Block::new(list.into_iter().map(|(name, it)| (Str::from(name), it)).collect(), SortedMap::new())
 }
 
 fn write_only(ty: Type) -> Attribute {
@@ -177,12 +177,12 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         ("region", Attribute::optional(Type::String)),
     ]);
     let one =
-        |name: &str, block| BTreeMap::from([(Str::from(name), Arc::new(Schema::new(0, block)))]);
+        |name: &str, block| SortedMap::from([(Str::from(name), Arc::new(Schema::new(0, block)))]);
     let types = SchemaTypes {
         managed: one("test_thing", thing),
         data: one("test_lookup", lookup),
         ephemeral: one("test_secret", secret),
-        identities: BTreeMap::from([(Str::from("test_thing"), Arc::new(identity_schema()))]),
+        identities: SortedMap::from([(Str::from("test_thing"), Arc::new(identity_schema()))]),
     };
     let capabilities = Capabilities {
         get_provider_schema_optional: true,
@@ -222,7 +222,7 @@ fn imported_object(id: &str) -> Value {
 /// Returns the signatures of `joined` and `failing`, which join their arguments. Both fail for an argument that
 /// starts with `bad`; the error of `joined` names the argument. A provider that is configured with a region offers
 /// `regional` too, whose result begins with the region.
-fn functions() -> BTreeMap<Str, FunctionSignature> {
+fn functions() -> SortedMap<Str, FunctionSignature> {
     let text = |name: &str| FunctionParameter {
         name: name.into(),
         ty: Type::String,
@@ -240,7 +240,7 @@ fn functions() -> BTreeMap<Str, FunctionSignature> {
         description_kind: DescriptionKind::Plain,
         deprecation_message: Str::default(),
     };
-    BTreeMap::from([("joined".into(), signature.clone()), ("failing".into(), signature)])
+    SortedMap::from([("joined".into(), signature.clone()), ("failing".into(), signature)])
 }
 
 /// Returns the value of an ephemeral resource, which tests search for in all output.
@@ -256,14 +256,15 @@ impl Provider for Fake {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         Box::pin(async {
             if self.shared.lock().expect("not poisoned").faults.contains(&"functions") {
                 return Err(vec![ProviderDiagnostic::error("functions failed", "as told")]);
             }
             let mut offered = functions();
             if self.region.get().is_some() {
-                offered.insert("regional".into(), offered["joined"].clone());
+                let joined = offered["joined"].clone();
+                offered.insert("regional".into(), joined);
             }
             Ok(offered)
         })

@@ -1,13 +1,11 @@
 //! Tests of provisioner plugins, with a plugin in memory that records its calls.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use engine::{Call, CancelToken, PluginName, Question, Verdicts};
 use expect_test::{Expect, expect};
 use provider::{Attribute, Block, BoxFuture, ProviderDiagnostic, ProvisionRequest, Provisioner};
+use sorted::SortedMap;
 use values::{Path, Str, Type, Value};
 
 use crate::world::{World, block_on, summaries, world};
@@ -21,7 +19,7 @@ pub(crate) struct Echo {
 
 pub(crate) fn schema() -> Block {
     let text = (Str::from("text"), Attribute::required(Type::String));
-    Block::new([text].into_iter().collect(), BTreeMap::new())
+    Block::new([text].into_iter().collect(), SortedMap::new())
 }
 
 impl Echo {

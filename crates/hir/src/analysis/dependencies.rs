@@ -110,7 +110,7 @@ pub fn dependencies<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Depend
         let target = DependencyTarget { item, argument: edge.target.argument() };
         edges.push(Dependency { argument: node.argument(), target, reference });
     });
-    edges.sort_by_key(|it| it.argument);
+    sorted::sort_by_key(&mut edges, |it| it.argument);
     let arguments = declared.kind.as_module_call().map_or(0, |call| call.inputs.len() as u32);
     Dependencies { edges: edges.into(), arguments }
 }

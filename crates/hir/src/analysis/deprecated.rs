@@ -1,10 +1,9 @@
 //! Deprecated outputs of modules, and deprecated attributes and blocks of resources. The inference warns about
 //! references to them ([`infer::deprecated`](super::infer::deprecated)).
 
-use std::collections::BTreeMap;
-
 use db::{Directory, Summary};
 use provider::{Attribute, Block};
+use sorted::SortedMap;
 use values::Str;
 
 use crate::{
@@ -108,7 +107,7 @@ fn add_parts(block: &Block, path: &mut Vec<Str>, parts: &mut Vec<DeprecatedPart>
 }
 
 fn add_attributes(
-    attributes: &BTreeMap<Str, Attribute>,
+    attributes: &SortedMap<Str, Attribute>,
     path: &mut Vec<Str>,
     parts: &mut Vec<DeprecatedPart>,
 ) {

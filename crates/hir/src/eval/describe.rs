@@ -60,7 +60,7 @@ fn lines_of(
             lines.push(format!("{text} {statement}"));
         }
     }
-    lines.sort_unstable();
+    sorted::sort(&mut lines);
     lines.dedup();
     lines
 }

@@ -183,7 +183,7 @@ pub(super) fn enabled(
     if let Some(other) = other {
         let range = enabled.syntax().text_range();
         let mut both = [other, "enabled"];
-        both.sort_unstable();
+        sorted::sort(&mut both);
         let [first, second] = both;
         exclusive(ctx, range, &format!("\"{first}\" and \"{second}\""), noun);
     }

@@ -135,7 +135,7 @@ impl SourceMap {
     pub fn nodes_around(&self, range: TextRange) -> Vec<NodeId> {
         let around = self.nodes().filter(|(_, it)| it.contains_range(range));
         let mut around: Vec<(NodeId, TextRange)> = around.collect();
-        around.sort_by_key(|(_, it)| it.len());
+        sorted::sort_by_key(&mut around, |(_, it)| it.len());
         around.into_iter().map(|(id, _)| id).collect()
     }
 

@@ -320,7 +320,7 @@ fn references_in(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
         }
         of_item.exprs[expr].for_each_child(&mut |child| open.push(child));
     }
-    found.sort();
+    sorted::sort(&mut found);
     found
 }
 

@@ -11,6 +11,7 @@ use hir::{
 use provider::{
     Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
 };
+use sorted::SortedMap;
 use values::{
     Mark, MarkKind, Str, Type, Value,
     rules::{Domain, RuleId, disable},
@@ -36,8 +37,8 @@ resource "test_thing" "it" {
 
 fn schema() -> Block {
     let name = (Str::from("name"), Attribute::optional(Type::String));
-    let part = NestedBlock::new(Nesting::List, Block::new([name].into(), BTreeMap::new()));
-    Block::new(BTreeMap::new(), [("part".into(), part)].into())
+    let part = NestedBlock::new(Nesting::List, Block::new([name].into(), SortedMap::new()));
+    Block::new(SortedMap::new(), [("part".into(), part)].into())
 }
 
 /// The value of the resource in both domains: inferred by the analysis, and decoded from the configuration.
@@ -51,8 +52,8 @@ fn both_sides() -> (Abstract, Value) {
         managed: [("test_thing".into(), Arc::new(Schema::new(0, schema.clone())))].into(),
         ..SchemaTypes::default()
     };
-    let provider = Schema::new(0, Block::new(BTreeMap::new(), BTreeMap::new()));
-    let schemas = ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default());
+    let provider = Schema::new(0, Block::new(SortedMap::new(), SortedMap::new()));
+    let schemas = ProviderSchemas::new(provider, types, SortedMap::new(), Capabilities::default());
     let input = ProviderInput::new(&db, SchemasHandle(Arc::new(schemas)));
     let source = addr::ProviderSource::implied_for("test");
     let directories = [(Arc::from("."), directory)].into();

@@ -5,7 +5,7 @@ mod missing;
 mod refactor;
 mod remove;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::ProviderSource;
 use db::{ByteRange, Diagnostic};
@@ -14,6 +14,7 @@ use project::Configure as _;
 use provider::{
     Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
 };
+use sorted::SortedMap;
 use values::Type;
 
 use super::{Action, code_actions};
@@ -39,16 +40,16 @@ fn check(text: &str, expect: Expect) {
 /// Loads a fixture with an additional provider, one of whose types requires a nested block.
 fn load(text: &str) -> Fixture {
     let mut fixture = fixture::load(text);
-    let attribute = |ty| BTreeMap::from([("size".into(), Attribute::required(ty))]);
-    let inner = Block::new(attribute(Type::Bool), BTreeMap::new());
+    let attribute = |ty| SortedMap::from([("size".into(), Attribute::required(ty))]);
+    let inner = Block::new(attribute(Type::Bool), SortedMap::new());
     let inner = NestedBlock { min_items: 1, ..NestedBlock::new(Nesting::List, inner) };
-    let outer = Block::new(attribute(Type::Number), BTreeMap::from([("inner".into(), inner)]));
+    let outer = Block::new(attribute(Type::Number), SortedMap::from([("inner".into(), inner)]));
     let outer = NestedBlock { min_items: 1, ..NestedBlock::new(Nesting::List, outer) };
-    let block = Block::new(BTreeMap::new(), BTreeMap::from([("outer".into(), outer)]));
-    let managed = BTreeMap::from([("strict_thing".into(), Arc::new(Schema::new(0, block)))]);
+    let block = Block::new(SortedMap::new(), SortedMap::from([("outer".into(), outer)]));
+    let managed = SortedMap::from([("strict_thing".into(), Arc::new(Schema::new(0, block)))]);
     let types = SchemaTypes { managed, ..SchemaTypes::default() };
     let provider = Schema::new(0, Block::default());
-    let schemas = ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default());
+    let schemas = ProviderSchemas::new(provider, types, SortedMap::new(), Capabilities::default());
     fixture.project.set_schemas(ProviderSource::implied_for("strict"), Arc::new(schemas));
     fixture
 }

@@ -222,7 +222,7 @@ impl<'a, 'db> Proposals<'a, 'db> {
     }
 
     fn finish(mut self) -> Completions {
-        self.items.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
+        sorted::sort_by(&mut self.items, |a, b| a.sort_key.cmp(&b.sort_key));
         self.items.dedup_by(|a, b| a.label == b.label && a.kind == b.kind);
         Completions { items: self.items, is_incomplete: self.is_incomplete }
     }

@@ -10,6 +10,7 @@ use hir::{
     symbols::NameKind,
 };
 use provider::Attribute;
+use sorted::SortedMap;
 use syntax::{
     AstNode, SyntaxNode, SyntaxToken, TextRange,
     ast::{self, Step},
@@ -400,7 +401,7 @@ fn found_attributes(
     Some(owned(block.attributes()))
 }
 
-fn owned(attributes: &BTreeMap<values::Str, Attribute>) -> BTreeMap<String, Attribute> {
+fn owned(attributes: &SortedMap<values::Str, Attribute>) -> BTreeMap<String, Attribute> {
     attributes.iter().map(|(name, it)| (name.to_string(), it.clone())).collect()
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn in_variables_file(module: Module<'_>, text: &str, at: usize) -> Co
         if has_equals { proposal.at(range) } else { proposal.text(insert).at(range) }
     });
     let mut items: Vec<_> = proposals.collect();
-    items.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
+    sorted::sort_by(&mut items, |a, b| a.sort_key.cmp(&b.sort_key));
     Completions { items, is_incomplete: false }
 }
 

@@ -40,7 +40,7 @@ pub fn workspace_symbols(
             found.push((rank, text, &**path, kind, module, name));
         }
     }
-    found.sort_by(|a, b| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)));
+    sorted::sort_by(&mut found, |a, b| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)));
     let placed = found.into_iter().filter_map(|(_, name, path, kind, module, declared)| {
         let place = module.declaration(&declared)?.name;
         Some(FoundSymbol { name, kind, module: path.to_owned(), place })

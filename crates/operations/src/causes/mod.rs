@@ -100,7 +100,7 @@ fn set_schemas(
     let required = project.provider_requirements().into_keys();
     let stored = file.prior_state.state.resources().map(|(_, it)| it.provider.source.clone());
     let mut sources: Vec<_> = required.chain(stored).collect();
-    sources.sort();
+    sorted::sort(&mut sources);
     sources.dedup();
     for source in sources {
         if let Ok(schemas) = executables.schemas(session, &source) {

@@ -74,7 +74,7 @@ pub fn verify(session: &Session, locked: LockedVersions<'_>) -> Result<Vec<Diagn
     if errors.is_empty() {
         return Ok(grown(&grown_ones).into_iter().chain(not_locked(&unlocked)).collect());
     }
-    errors.sort_by_key(|(position, _)| *position);
+    sorted::sort_by_key(&mut errors, |(position, _)| *position);
     Err(errors.into_iter().map(|(_, error)| error).collect::<Vec<_>>().into())
 }
 

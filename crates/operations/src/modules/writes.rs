@@ -45,7 +45,7 @@ impl ModuleDirectories {
             })
             .filter(|(it, _)| !is_above_root(&root, it))
             .collect();
-        directories.sort();
+        sorted::sort(&mut directories);
         // A directory inside of another one is part of that one's snapshot.
         directories.dedup_by(|(next, _), (kept, _)| next.starts_with(&*kept));
         let snapshots = directories.into_iter().filter_map(|(directory, is_package)| {

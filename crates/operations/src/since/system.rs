@@ -265,7 +265,7 @@ impl System for RevisionSystem {
         if entry.is_none() && !is_here {
             return Err(io::ErrorKind::NotFound.into());
         }
-        entries.sort();
+        sorted::sort(&mut entries);
         Ok(entries)
     }
 

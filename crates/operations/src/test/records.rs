@@ -98,7 +98,7 @@ impl StateRecord {
 pub(super) fn recover(session: &Session) -> Vec<Diagnostic> {
     let found = fs::read_dir(session.data_dir().join(DIRECTORY)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = found.filter_map(|it| state_of(&it.path())).collect();
-    paths.sort();
+    sorted::sort(&mut paths);
     paths.dedup();
     paths.iter().filter_map(|path| take(session, path)).collect()
 }

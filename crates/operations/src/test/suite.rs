@@ -108,7 +108,7 @@ pub(crate) fn read(session: &Session, directory: &Path) -> Vec<TestFile> {
             false => directory.join(name),
         }));
     }
-    paths.sort();
+    sorted::sort(&mut paths);
     let file = |path: &PathBuf| {
         let shown = path.display().to_string();
         match session.system.read_file(path) {

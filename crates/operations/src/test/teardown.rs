@@ -38,7 +38,7 @@ impl FileRun<'_> {
             Some(Ended { record: records.remove(&source), state, last: last? })
         });
         let mut ended: Vec<Ended> = ended.collect();
-        ended.sort_by_key(|it| std::cmp::Reverse(it.last.index));
+        sorted::sort_by_key(&mut ended, |it| std::cmp::Reverse(it.last.index));
         for it in ended {
             show(&self.destroy(it));
         }

@@ -189,7 +189,7 @@ impl Snapshot {
         let is_new = |(name, stamp): &(&String, &Stamp)| self.files.get(*name) != Some(*stamp);
         let new = now.files.iter().filter(is_new).map(|(name, _)| name);
         let mut names: Vec<String> = gone.chain(new).cloned().collect();
-        names.sort();
+        sorted::sort(&mut names);
         names
     }
 }

@@ -439,7 +439,7 @@ impl<'a> ModuleInstaller<'a> {
             let lock = self.request.locks.modules.get(address);
             lock.is_some_and(|it| it.directory.is_some())
         };
-        aside.sort_by_key(|(address, _)| !known(address));
+        sorted::sort_by_key(&mut aside, |(address, _)| !known(address));
         for (address, name) in aside {
             let hash = &sha256_of_bytes(address.as_bytes())[..8];
             let names = [name.clone(), format!("{name}-{hash}")];

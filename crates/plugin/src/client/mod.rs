@@ -6,7 +6,7 @@ mod hostile_test;
 mod provisioner;
 mod session;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
@@ -19,6 +19,7 @@ use provider::{
     UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse, UpgradeResourceStateRequest,
     ValidateRequest,
 };
+use sorted::SortedMap;
 use values::{Str, Value};
 
 pub(crate) use self::session::decode_finite;
@@ -48,7 +49,7 @@ impl Provider for GrpcProvider {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         Box::pin(async { Ok((*self.all_functions().await?).clone()) })
     }
 

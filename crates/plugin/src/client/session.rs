@@ -14,6 +14,7 @@ use provider::{
     Block, BoxFuture, FunctionSignature, Private, ProviderDiagnostic, ProviderSchemas, Schema,
     Severity, null_write_only,
 };
+use sorted::SortedMap;
 use tokio::{
     sync::OnceCell,
     time::{Duration, timeout},
@@ -57,7 +58,7 @@ pub struct GrpcProvider {
     schemas: OnceCell<Arc<ProviderSchemas>>,
     /// The configuration schema that the process itself reports, if it was asked although `known` is set.
     pub(super) configuration: OnceCell<Arc<Schema>>,
-    functions: OnceCell<Arc<BTreeMap<Str, FunctionSignature>>>,
+    functions: OnceCell<Arc<SortedMap<Str, FunctionSignature>>>,
     /// The number of `OpenEphemeralResource` calls without an answer. A call that failed stays counted.
     pub(super) opening: AtomicUsize,
 }
@@ -234,7 +235,7 @@ impl GrpcProvider {
     /// The functions of the schema together with those that the configured provider adds.
     pub(super) async fn all_functions(
         &self,
-    ) -> Result<Arc<BTreeMap<Str, FunctionSignature>>, Failure> {
+    ) -> Result<Arc<SortedMap<Str, FunctionSignature>>, Failure> {
         let schemas = self.ready().await?;
         let functions = self.functions.get_or_try_init(|| async {
             let answer = match self.wire.functions(tfplugin::GetFunctionsRequest {}).await {

@@ -20,7 +20,7 @@ pub(super) fn refusals(request: &ValidateRequest, schema: &Schema) -> Vec<Provid
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use sorted::SortedMap;
 
     use provider::{Attribute, Block};
     use values::Type;
@@ -31,8 +31,8 @@ mod tests {
     fn write_only_values_are_refused_only_if_set() {
         let write_only = Attribute { write_only: true, ..Attribute::optional(Type::String) };
         let attributes = [("name", Attribute::optional(Type::String)), ("pass_wo", write_only)];
-        let attributes: BTreeMap<_, _> = attributes.map(|(name, it)| (name.into(), it)).into();
-        let schema = Schema::new(0, Block::new(attributes, BTreeMap::new()));
+        let attributes: SortedMap<_, _> = attributes.map(|(name, it)| (name.into(), it)).into();
+        let schema = Schema::new(0, Block::new(attributes, SortedMap::new()));
         let request = |secret: Value| ValidateRequest {
             type_name: "t".into(),
             config: Value::object_from([("name", Value::string("n")), ("pass_wo", secret)]),

@@ -11,6 +11,7 @@ use provider::{
     FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
     SchemaTypes,
 };
+use sorted::SortedMap;
 use values::{Str, Type};
 
 /// Loads a fixture with the schemas of the test provider.
@@ -99,7 +100,7 @@ pub(crate) fn schemas() -> ProviderSchemas {
                 },
             ),
         ]),
-        BTreeMap::from([
+        SortedMap::from([
             (
                 Str::from("blk"),
                 NestedBlock::new(
@@ -121,23 +122,23 @@ pub(crate) fn schemas() -> ProviderSchemas {
     );
     let managed = [("test_thing", thing), ("test_rules", rules())];
     let managed = managed.map(|(name, block)| (Str::from(name), Arc::new(Schema::new(0, block))));
-    let managed = BTreeMap::from(managed);
+    let managed = SortedMap::from(managed);
     let data = block([
         ("name", Attribute::optional(Type::String)),
         ("result", Attribute::computed(Type::String)),
     ]);
-    let data = BTreeMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
+    let data = SortedMap::from([(Str::from("test_data"), Arc::new(Schema::new(0, data)))]);
     let secret = block([
         ("name", Attribute::optional(Type::String)),
         ("value", Attribute::computed(Type::String)),
     ]);
-    let ephemeral = BTreeMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
-    let types = SchemaTypes { managed, data, ephemeral, identities: BTreeMap::new() };
+    let ephemeral = SortedMap::from([(Str::from("test_secret"), Arc::new(Schema::new(0, secret)))]);
+    let types = SchemaTypes { managed, data, ephemeral, identities: SortedMap::new() };
     let meta = block([
         ("module_name", Attribute::optional(Type::String)),
         ("calls", Attribute::optional(Type::Number)),
     ]);
-    let functions = BTreeMap::from([(Str::from("joined"), joined())]);
+    let functions = SortedMap::from([(Str::from("joined"), joined())]);
     let mut schemas = ProviderSchemas::new(provider, types, functions, Capabilities::default());
     schemas.provider_meta = Some(Arc::new(Schema::new(0, meta)));
     schemas
@@ -173,9 +174,9 @@ fn rules() -> Block {
 }
 
 fn block<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
-    Block::new(attrs(attributes), BTreeMap::new())
+    Block::new(attrs(attributes), SortedMap::new())
 }
 
-fn attrs<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<Str, Attribute> {
+fn attrs<const N: usize>(attributes: [(&str, Attribute); N]) -> SortedMap<Str, Attribute> {
     attributes.into_iter().map(|(name, attribute)| (Str::from(name), attribute)).collect()
 }

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hasher as _};
 
+use sorted::SortedMap;
 use values::{Kind, Step, Str, Type, Value};
 
 use super::same::{hash_value, same};
@@ -152,7 +153,7 @@ impl<'a> Shape<'a> {
 }
 
 fn fixed_attributes<'a>(
-    attributes: &'a BTreeMap<Str, Attribute>,
+    attributes: &'a SortedMap<Str, Attribute>,
     left_out: impl Fn(&Str) -> bool,
 ) -> impl Iterator<Item = &'a Str> {
     let is_fixed = move |(name, attribute): &(&'a Str, &'a Attribute)| match attribute.nested() {

@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use sorted::SortedMap;
 use values::{Kind, Path, Step, Str, Type, Value, ValueMap};
 
 use super::same::same;
@@ -99,7 +98,7 @@ impl Check {
         }
     }
 
-    fn attributes(&mut self, attributes: &BTreeMap<Str, Attribute>, sides: &ValuesAtPath<'_>) {
+    fn attributes(&mut self, attributes: &SortedMap<Str, Attribute>, sides: &ValuesAtPath<'_>) {
         for (name, attribute) in attributes {
             let parts = ElementValues::of(sides, name, || attribute.implied_type());
             self.at(Step::Attr(name.clone()), |this| this.attribute(attribute, &parts.sides()));

@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use sorted::SortedMap;
 use values::{Kind, Str, Type, Value, ValueMap};
 
 use super::attr_of;
@@ -44,7 +43,7 @@ fn merge_block(block: &Block, prior: &Value, config: &Value) -> Value {
 }
 
 fn merge_attributes(
-    attributes: &BTreeMap<Str, Attribute>,
+    attributes: &SortedMap<Str, Attribute>,
     prior: &Value,
     config: &Value,
 ) -> ValueMap {

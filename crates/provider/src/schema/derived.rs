@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use sorted::SortedMap;
 use values::{ObjectType, Str, Type, Value};
 
 use super::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
@@ -111,9 +112,7 @@ pub(super) fn nested_decode_type(nested: &NestedObject) -> Type {
     arranged_objects(nested.nesting, Type::Object(object.into()))
 }
 
-fn omissible(
-    attributes: &std::collections::BTreeMap<Str, Attribute>,
-) -> impl Iterator<Item = &Str> {
+fn omissible(attributes: &SortedMap<Str, Attribute>) -> impl Iterator<Item = &Str> {
     attributes.iter().filter(|(_, it)| it.optional || it.computed).map(|(name, _)| name)
 }
 

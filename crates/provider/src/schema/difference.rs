@@ -1,8 +1,9 @@
 //! Finds differences between two schemas that change their meaning. Texts (descriptions, deprecation messages) are
 //! ignored: some providers generate them anew in every process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use sorted::SortedMap;
 use values::Str;
 
 use super::{Attribute, AttributeType, Block, FunctionSignature, NestedBlock, Schema};
@@ -45,8 +46,8 @@ fn of_nested(a: &NestedBlock, b: &NestedBlock) -> Option<String> {
 
 /// The path of the first part that only one of the maps has or that differs.
 fn of_parts<T>(
-    a: &BTreeMap<Str, T>,
-    b: &BTreeMap<Str, T>,
+    a: &SortedMap<Str, T>,
+    b: &SortedMap<Str, T>,
     of_part: impl Fn(&T, &T) -> Option<String>,
 ) -> Option<String> {
     let (a_names, b_names): (Vec<&str>, Vec<&str>) =
@@ -88,7 +89,7 @@ mod tests {
     use super::super::{NestedObject, Nesting, ObjectNesting};
     use super::*;
 
-    fn named<T>(parts: Vec<(&str, T)>) -> BTreeMap<Str, T> {
+    fn named<T>(parts: Vec<(&str, T)>) -> SortedMap<Str, T> {
         parts.into_iter().map(|(name, part)| (Str::from(name), part)).collect()
     }
 
@@ -98,7 +99,7 @@ mod tests {
         change(&mut attribute);
         let object = NestedObject::new(ObjectNesting::List, named(vec![("a", attribute.clone())]));
         let object = Attribute::new(AttributeType::Nested(object));
-        let inner = Block::new(named(vec![("object", object)]), BTreeMap::new());
+        let inner = Block::new(named(vec![("object", object)]), SortedMap::new());
         let blocks = named(vec![("block", NestedBlock::new(nesting, inner))]);
         let plain = Attribute::optional(Type::Number);
         Schema::new(0, Block::new(named(vec![("plain", plain)]), blocks))
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(of_schemas(&plain, &other).as_deref(), Some("block"));
         let newer = Schema::new(1, plain.block().clone());
         assert_eq!(of_schemas(&plain, &newer).as_deref(), Some(""));
-        let less = Schema::new(0, Block::new(plain.block().attributes().clone(), BTreeMap::new()));
+        let less = Schema::new(0, Block::new(plain.block().attributes().clone(), SortedMap::new()));
         assert_eq!(of_schemas(&plain, &less).as_deref(), Some("block"));
         assert_eq!(of_schemas(&less, &plain).as_deref(), Some("block"));
     }

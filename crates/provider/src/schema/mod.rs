@@ -4,8 +4,7 @@ pub(crate) mod difference;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
+use sorted::SortedMap;
 use values::{Str, Type, Value};
 
 pub use self::check::SchemaProblem;
@@ -64,8 +63,8 @@ impl Schema {
 /// changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    attributes: BTreeMap<Str, Attribute>,
-    blocks: BTreeMap<Str, NestedBlock>,
+    attributes: SortedMap<Str, Attribute>,
+    blocks: SortedMap<Str, NestedBlock>,
     /// The description for users.
     pub description: Str,
     /// The format of the description.
@@ -88,12 +87,15 @@ pub struct MissingAttribute {
 
 impl Block {
     /// Creates a block without a description that is not deprecated.
-    pub fn new(attributes: BTreeMap<Str, Attribute>, blocks: BTreeMap<Str, NestedBlock>) -> Block {
+    pub fn new(
+        attributes: SortedMap<Str, Attribute>,
+        blocks: SortedMap<Str, NestedBlock>,
+    ) -> Block {
         Block { attributes, blocks, ..Block::default() }
     }
 
     /// The attributes by name.
-    pub fn attributes(&self) -> &BTreeMap<Str, Attribute> {
+    pub fn attributes(&self) -> &SortedMap<Str, Attribute> {
         &self.attributes
     }
 
@@ -147,7 +149,7 @@ impl Block {
     }
 
     /// The nested block types by name.
-    pub fn blocks(&self) -> &BTreeMap<Str, NestedBlock> {
+    pub fn blocks(&self) -> &SortedMap<Str, NestedBlock> {
         &self.blocks
     }
 
@@ -329,13 +331,13 @@ pub enum AttributeType {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedObject {
     nesting: ObjectNesting,
-    attributes: BTreeMap<Str, Attribute>,
+    attributes: SortedMap<Str, Attribute>,
     derived: Derived,
 }
 
 impl NestedObject {
     /// Creates objects with these attributes and this nesting mode.
-    pub fn new(nesting: ObjectNesting, attributes: BTreeMap<Str, Attribute>) -> NestedObject {
+    pub fn new(nesting: ObjectNesting, attributes: SortedMap<Str, Attribute>) -> NestedObject {
         NestedObject { nesting, attributes, derived: Derived::default() }
     }
 
@@ -345,7 +347,7 @@ impl NestedObject {
     }
 
     /// The attributes of each object by name.
-    pub fn attributes(&self) -> &BTreeMap<Str, Attribute> {
+    pub fn attributes(&self) -> &SortedMap<Str, Attribute> {
         &self.attributes
     }
 

@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use sorted::SortedMap;
 use values::{Path, Type, Value};
 
 use super::{
@@ -106,7 +105,7 @@ fn schema_attribute_is_found_by_path() {
 
 fn limited(nesting: Nesting, min_items: i64, max_items: i64) -> Schema {
     let nested = NestedBlock { block: Block::default(), nesting, min_items, max_items };
-    Schema::new(0, Block::new(BTreeMap::new(), [("b".into(), nested)].into()))
+    Schema::new(0, Block::new(SortedMap::new(), [("b".into(), nested)].into()))
 }
 
 fn with_attribute(attribute: Attribute) -> Schema {

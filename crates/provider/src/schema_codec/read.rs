@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
+use sorted::SortedMap;
 use values::{ObjectType, Str, Type};
 
 use super::{
@@ -27,7 +27,7 @@ pub struct CachedSchemas {
     identities: Index,
 }
 
-type Index = BTreeMap<Str, Entry>;
+type Index = SortedMap<Str, Entry>;
 type Decoded = Result<Arc<Schema>, CacheError>;
 
 struct Entry {
@@ -117,7 +117,7 @@ impl CachedSchemas {
     ///
     /// # Errors
     /// If they are damaged.
-    pub fn functions(&self) -> Result<BTreeMap<Str, FunctionSignature>, CacheError> {
+    pub fn functions(&self) -> Result<SortedMap<Str, FunctionSignature>, CacheError> {
         decode(self.blobs.get(&self.functions)?, Decoder::functions)
     }
 
@@ -344,11 +344,11 @@ impl<'a> Decoder<'a> {
     fn named<T>(
         &mut self,
         mut read: impl FnMut(&mut Decoder<'a>) -> Result<T, CacheError>,
-    ) -> Result<BTreeMap<Str, T>, CacheError> {
-        let mut named: BTreeMap<Str, T> = BTreeMap::new();
+    ) -> Result<SortedMap<Str, T>, CacheError> {
+        let mut named: SortedMap<Str, T> = SortedMap::new();
         for _ in 0..self.count()? {
             let name = self.text()?;
-            if named.last_key_value().is_some_and(|(last, _)| *last >= name) {
+            if named.last().is_some_and(|(last, _)| *last >= name) {
                 return Err(CacheError::Malformed("order of names"));
             }
             let thing = read(self)?;
@@ -473,7 +473,7 @@ impl<'a> Decoder<'a> {
         Ok(Type::Object(Arc::new(ObjectType::new(types).with_optional(names))))
     }
 
-    fn functions(&mut self) -> Result<BTreeMap<Str, FunctionSignature>, CacheError> {
+    fn functions(&mut self) -> Result<SortedMap<Str, FunctionSignature>, CacheError> {
         self.named(Decoder::function)
     }
 

@@ -1,6 +1,6 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sorted::SortedMap;
 use values::{Str, Type};
 
 use super::{CacheError, CachedSchemas, encode};
@@ -12,7 +12,7 @@ use crate::schemas::{Capabilities, ProviderSchemas, SchemaTypes};
 
 const EXECUTABLE: [u8; 32] = [7; 32];
 
-fn named<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> BTreeMap<Str, T> {
+fn named<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> SortedMap<Str, T> {
     entries.into_iter().map(|(name, it)| (Str::from(name), it)).collect()
 }
 
@@ -46,7 +46,7 @@ fn rich_schema() -> Schema {
         ("set", nested(ObjectNesting::Set)),
         ("single", nested(ObjectNesting::Single)),
     ]);
-    let mut inner = Block::new(named([("secret", secret)]), BTreeMap::new());
+    let mut inner = Block::new(named([("secret", secret)]), SortedMap::new());
     inner.deprecated = true;
     inner.deprecation_message = "gone".into();
     let block = |nesting| NestedBlock {
@@ -232,7 +232,7 @@ fn schema_cache_refuses_excessive_depth_when_writing_and_reading() {
         deep = Type::list(deep);
     }
     let attributes = named([("deep", Attribute::optional(deep))]);
-    let schema = Schema::new(0, Block::new(attributes, BTreeMap::new()));
+    let schema = Schema::new(0, Block::new(attributes, SortedMap::new()));
     assert_eq!(super::write::schema_bytes(&schema), Err(CacheError::TooDeep));
     let mut blob = vec![0; 8];
     blob.extend([0, 0, 0, 1, 1, b'a', 2, 0, 0]);
@@ -244,7 +244,8 @@ fn schema_cache_refuses_excessive_depth_when_writing_and_reading() {
 fn cached_schema_of_maximal_depth_is_decoded() {
     let mut block = Block::default();
     for _ in 0..crate::schema::MAX_DEPTH {
-        block = Block::new(BTreeMap::new(), named([("b", NestedBlock::new(Nesting::List, block))]));
+        block =
+            Block::new(SortedMap::new(), named([("b", NestedBlock::new(Nesting::List, block))]));
     }
     let schema = Schema::new(0, block);
     assert_eq!(schema.problems(), []);

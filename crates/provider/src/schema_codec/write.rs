@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
+use sorted::SortedMap;
 use values::{Str, Type};
 
 use super::{
@@ -188,7 +188,7 @@ impl Encoder {
         self.deeper(|this| this.block(&nested.block))
     }
 
-    fn attributes(&mut self, attributes: &BTreeMap<Str, Attribute>) -> Result<(), CacheError> {
+    fn attributes(&mut self, attributes: &SortedMap<Str, Attribute>) -> Result<(), CacheError> {
         self.length(attributes.len());
         for (name, attribute) in attributes {
             self.text(name);
@@ -263,7 +263,7 @@ impl Encoder {
 
     fn functions(
         &mut self,
-        functions: &BTreeMap<Str, FunctionSignature>,
+        functions: &SortedMap<Str, FunctionSignature>,
     ) -> Result<(), CacheError> {
         self.length(functions.len());
         for (name, function) in functions {

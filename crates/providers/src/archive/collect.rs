@@ -50,7 +50,7 @@ pub(super) fn entries(order: &ArchiveRequest) -> Result<Vec<Entry>, Diagnostic> 
         }
     }
     let mut entries = found.entries;
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    sorted::sort_by(&mut entries, |a, b| a.name.cmp(&b.name));
     Ok(entries)
 }
 
@@ -104,7 +104,7 @@ impl Collection<'_> {
         let found: io::Result<Vec<DirEntry>> = fs::read_dir(folder).and_then(Iterator::collect);
         let mut found = found.map_err(|it| self.error(folder, it))?;
         // Sort the entries, so that an error always names the same file.
-        found.sort_by_key(DirEntry::file_name);
+        sorted::sort_by_key(&mut found, DirEntry::file_name);
         for entry in found {
             let path = entry.path();
             let name = entry.file_name().into_string();

@@ -1,6 +1,6 @@
 //! The gate as a provider: each call passes the gate and then goes to the SDK's server.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
@@ -13,6 +13,7 @@ use provider::{
     StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
     UpgradeResourceStateRequest, ValidateRequest,
 };
+use sorted::SortedMap;
 use values::{Str, Type, Value};
 
 use super::gate::{Call, Gate};
@@ -24,7 +25,7 @@ impl Provider for Gate {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         Box::pin(async { self.pass(&Call::bare("functions"), self.inner.functions()).await })
     }
 

@@ -1,8 +1,9 @@
 //! Comparison of values by schemas and types.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use provider::{Attribute, AttributeType, Block, NestedObject, Nesting, ObjectNesting};
+use sorted::SortedMap;
 use values::{Kind, Str, Type, Value};
 
 use crate::diff::{
@@ -45,7 +46,7 @@ pub(super) fn block(change: &Change<'_>, schema: &Block) -> Node {
 /// Their action is that of the surrounding block, or an update if they force replacement.
 fn push_write_only(
     change: &Change<'_>,
-    attributes: &BTreeMap<Str, Attribute>,
+    attributes: &SortedMap<Str, Attribute>,
     act: Act,
     shown: &mut Vec<NamedNode>,
 ) {
@@ -57,7 +58,7 @@ fn push_write_only(
         shown.push(NamedNode { name: name.clone(), node });
     }
     if shown.len() > before {
-        shown.sort_by(|a, b| a.name.cmp(&b.name));
+        sorted::sort_by(shown, |a, b| a.name.cmp(&b.name));
     }
 }
 

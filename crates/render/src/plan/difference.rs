@@ -62,7 +62,7 @@ impl PlanDifference {
 /// The changes of a plan that another plan lacks or has in another form, and those that it has alike.
 fn divided(plan: &Plan, other: &Plan) -> (Plan, Plan) {
     let mut others: Vec<_> = other.changes().filter(|it| is_shown(it)).collect();
-    others.sort_by(|a, b| a.compare_addresses(b));
+    sorted::sort_by(&mut others, |a, b| a.compare_addresses(b));
     let (mut own, mut alike) = (without_changes(plan), without_changes(plan));
     for change in plan.resource_changes.iter().filter(|it| is_shown(it)) {
         let at = others.binary_search_by(|it| it.compare_addresses(change));

@@ -101,7 +101,7 @@ pub fn plan_footer(notes: &PlanNotes<'_>, style: &Style) -> String {
 pub(crate) fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
     let mut shown: Vec<_> =
         changes.iter().map(Arc::as_ref).filter(|it| comment::is_shown(it)).collect();
-    shown.sort_by(|a, b| a.compare_addresses(b));
+    sorted::sort_by(&mut shown, |a, b| a.compare_addresses(b));
     shown
 }
 

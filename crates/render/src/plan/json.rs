@@ -96,7 +96,7 @@ fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {
             variables.push((name.to_string(), json!({"value": json::known(&value)})));
         }
     }
-    variables.sort_by(|a, b| a.0.cmp(&b.0));
+    sorted::sort_by(&mut variables, |a, b| a.0.cmp(&b.0));
     variables.into_iter().collect()
 }
 
@@ -105,7 +105,7 @@ fn sorted(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
     let listed = changes.iter().map(Arc::as_ref);
     let listed = listed.filter(|it| it.addr.resource.mode != ResourceMode::Ephemeral);
     let mut listed: Vec<&ResourceChange> = listed.collect();
-    listed.sort_by(|a, b| a.compare_addresses(b));
+    sorted::sort_by(&mut listed, |a, b| a.compare_addresses(b));
     listed
 }
 

@@ -128,7 +128,7 @@ fn sum(counts: &Counts) -> usize {
 /// the last one.
 fn rows(modules: &BTreeMap<ModulePath, Counts>) -> Vec<(String, Counts)> {
     let mut sizes: Vec<usize> = modules.values().map(sum).collect();
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sorted::sort_by(&mut sizes, |a, b| b.cmp(a));
     let least = sizes.get(MAX_ROWS - 1).copied().filter(|_| sizes.len() > MAX_ROWS).unwrap_or(0);
     let mut rows = Vec::new();
     let (mut others, mut counts_of_others) = (0, Counts::default());

@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use provider::{
     Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
 };
+use sorted::SortedMap;
 use state::{
     Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
     ResourceChange, StateIdentity,
@@ -16,7 +17,7 @@ use crate::Style;
 
 fn block(attributes: &[(&str, Attribute)]) -> Block {
     let attributes = attributes.iter().map(|(name, it)| (Str::from(*name), it.clone()));
-    Block::new(attributes.collect(), BTreeMap::new())
+    Block::new(attributes.collect(), SortedMap::new())
 }
 
 /// Schemas of two resource types: one with write-only attributes, and one with blocks.
@@ -40,7 +41,7 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
         ..SchemaTypes::default()
     };
     let provider = Schema::new(0, Block::default());
-    Arc::new(ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default()))
+    Arc::new(ProviderSchemas::new(provider, types, SortedMap::new(), Capabilities::default()))
 }
 
 /// An object of type `t_secret`; missing attributes are null.

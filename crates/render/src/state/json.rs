@@ -194,7 +194,7 @@ pub(crate) fn undecoded(object: &Object) -> Value {
 /// The results of conditions.
 pub(crate) fn checks(results: &[CheckResult]) -> Json {
     let mut results: Vec<_> = results.iter().collect();
-    results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
+    sorted::sort_by(&mut results, |a, b| a.config_addr.cmp(&b.config_addr));
     results.into_iter().map(check).collect()
 }
 

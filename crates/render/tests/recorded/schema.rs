@@ -1,6 +1,6 @@
 //! Reads `providers schema -json`.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::ProviderSource;
 use provider::{
@@ -8,6 +8,7 @@ use provider::{
     ObjectNesting, ProviderSchemas, Schema, SchemaTypes,
 };
 use serde_json::Value as Json;
+use sorted::SortedMap;
 use values::{Str, Type};
 
 use crate::AllSchemas;
@@ -28,12 +29,17 @@ fn provider(json: &Json) -> ProviderSchemas {
         managed: types("resource_schemas"),
         data: types("data_source_schemas"),
         ephemeral: types("ephemeral_resource_schemas"),
-        identities: BTreeMap::new(),
+        identities: SortedMap::new(),
     };
-    ProviderSchemas::new(schema(&json["provider"]), types, BTreeMap::new(), Capabilities::default())
+    ProviderSchemas::new(
+        schema(&json["provider"]),
+        types,
+        SortedMap::new(),
+        Capabilities::default(),
+    )
 }
 
-fn entries<T>(json: &Json, read: impl Fn(&Json) -> T) -> BTreeMap<Str, T> {
+fn entries<T>(json: &Json, read: impl Fn(&Json) -> T) -> SortedMap<Str, T> {
     let entries = json.as_object().into_iter().flatten();
     entries.map(|(name, it)| (Str::from(name.as_str()), read(it))).collect()
 }

@@ -21,6 +21,7 @@ use provider::{
     StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
     UpgradeResourceStateRequest, ValidateRequest,
 };
+use sorted::SortedMap;
 use values::{Path, Str, Value};
 
 use crate::{
@@ -242,7 +243,7 @@ impl<D: Definition> Server<D> {
 
 fn signatures<'a>(
     functions: impl IntoIterator<Item = &'a Function>,
-) -> BTreeMap<Str, FunctionSignature> {
+) -> SortedMap<Str, FunctionSignature> {
     functions.into_iter().map(|it| (it.name.clone(), it.signature.clone())).collect()
 }
 
@@ -259,7 +260,7 @@ fn index<T>(
 
 fn schemas_of<T>(
     all: &BTreeMap<&'static str, WithSchema<T>>,
-) -> BTreeMap<Str, Arc<provider::Schema>> {
+) -> SortedMap<Str, Arc<provider::Schema>> {
     all.iter().map(|(name, it)| (Str::from(*name), it.schema.clone())).collect()
 }
 
@@ -277,7 +278,7 @@ impl<D: Definition> Provider for Server<D> {
 
     fn functions(
         &self,
-    ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
+    ) -> BoxFuture<'_, Result<SortedMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>> {
         Box::pin(async {
             let mut offered = signatures(&self.configured_functions());
             offered.extend(signatures(self.functions.values()));

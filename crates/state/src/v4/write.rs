@@ -69,7 +69,7 @@ fn write_resources(out: &mut JsonText, state: &State) -> Result<(), EncodeError>
         };
         sorted.push((module, addr, resource));
     }
-    sorted.sort_by(|(a_module, a, _), (b_module, b, _)| {
+    sorted::sort_by(&mut sorted, |(a_module, a, _), (b_module, b, _)| {
         a_module.cmp(b_module).then_with(|| a.resource.cmp(&b.resource))
     });
     out.key("resources");
@@ -213,7 +213,7 @@ fn write_rest(out: &mut JsonText, object: &Object) {
         out.open('[');
         // OpenTofu's order, so that an unchanged state has unchanged bytes.
         let mut names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
-        names.sort_unstable();
+        sorted::sort(&mut names);
         for name in &names {
             out.item();
             out.string(name);

@@ -31,7 +31,7 @@ fn header(reader: &mut Reader<'_>) -> Result<Vec<Str>, String> {
     let names: Vec<Str> = names.iter().map(|name| crate::text::normalized(name)).collect();
     // After sorting, equal names are neighbours.
     let mut sorted: Vec<&Str> = names.iter().collect();
-    sorted.sort();
+    sorted::sort(&mut sorted);
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(format!("duplicate column name {}", crate::go_quoted(pair[0]))),
         None => Ok(names),

@@ -104,6 +104,6 @@ fn sort(call: &Call<'_>) -> Result<Value, FunctionError> {
         ));
     }
     let mut items = call.items(0).to_vec();
-    items.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+    sorted::sort_by(&mut items, |a, b| a.as_str().cmp(&b.as_str()));
     Ok(Value::list(Type::String, items))
 }

@@ -7,8 +7,8 @@ mod walk;
 
 use std::sync::Arc;
 
-use litemap::LiteMap;
 use node::{Entries, Items, Node, Unknown};
+use sorted::SortedMap;
 
 use crate::{
     Marks, Number, ObjectType, Refinements, Str, Type,
@@ -31,7 +31,7 @@ pub struct Value {
 /// The elements of a map or the attributes of an object, in a list that is sorted by their names: most objects have
 /// few attributes. Collecting names in any order takes O(n log n) steps. Inserting one name takes O(n), so code that
 /// inserts many names uses another map and collects it.
-pub type ValueMap = LiteMap<Str, Value>;
+pub type ValueMap = SortedMap<Str, Value>;
 
 /// The content of a value, for `match`. It does not include the marks.
 #[derive(Clone, Copy)]
@@ -323,7 +323,7 @@ impl Value {
     /// some may turn out to be equal. `None` for any other value.
     #[must_use]
     pub fn stored_length(&self) -> Option<usize> {
-        self.as_slice().map(<[Value]>::len).or_else(|| self.as_map().map(ValueMap::len))
+        self.as_slice().map(<[Value]>::len).or_else(|| self.as_map().map(|it| it.len()))
     }
 
     /// Returns the known facts about the value as refinements; for a known value, its exact range.

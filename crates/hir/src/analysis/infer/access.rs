@@ -151,7 +151,7 @@ impl Infer<'_> {
             Some(format!("{} {}", traversal_text(exprs, *id)?, statement(&constant.0)))
         };
         let mut values: Vec<String> = read.iter().filter_map(line).collect();
-        values.sort_unstable();
+        sorted::sort(&mut values);
         for problem in &mut self.problems[before..] {
             problem.values.clone_from(&values);
         }
@@ -278,7 +278,7 @@ impl Infer<'_> {
             }
         }
         // The most frequent ephemerality comes last, as the default; the conditions then name only the exceptions.
-        kinds.sort_by_key(|(_, tests)| tests.len());
+        sorted::sort_by_key(&mut kinds, |(_, tests)| tests.len());
         let Some((common, _)) = kinds.pop() else { return Ephemerality::NEVER };
         kinds.into_iter().fold(common.clone(), |all, (part, tests)| {
             let is_selected = tests

@@ -81,7 +81,7 @@ impl Scan {
         }
         let is_closed = pure && names.is_empty();
         if pure && !names.is_empty() {
-            names.sort_unstable();
+            sorted::sort(&mut names);
             names.dedup();
             self.free.resize_with(self.no_refs.len(), Vec::new);
             self.free.push(names);

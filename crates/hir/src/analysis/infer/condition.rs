@@ -358,7 +358,7 @@ fn free_names(exprs: &Exprs, root: ExprId) -> Vec<SymbolId> {
         exprs[id].for_each_child(&mut |child| rest.push(child));
     }
     found.retain(|name| !bound.contains(name));
-    found.sort_unstable();
+    sorted::sort(&mut found);
     found.dedup();
     found
 }

@@ -35,7 +35,7 @@ pub(super) fn check(
             _ => None,
         })
         .collect();
-    aliases.sort();
+    sorted::sort(&mut aliases);
     if aliases.first() != Some(&config.alias) {
         return None;
     }

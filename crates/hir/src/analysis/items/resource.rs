@@ -378,7 +378,7 @@ fn references_in(exprs: &Exprs, root: ExprId) -> Vec<(ExprId, &Ref)> {
             found.push((expr, reference));
         }
     }
-    found.sort_by_key(|(expr, _)| *expr);
+    sorted::sort_by_key(&mut found, |(expr, _)| *expr);
     found
 }
 

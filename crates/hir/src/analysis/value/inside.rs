@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use litemap::LiteMap;
+use sorted::SortedMap;
 use values::Str;
 
 use crate::analysis::value::{Abstract, marks::TriMarks, when::When};
@@ -19,7 +19,7 @@ pub enum Presence {
 }
 
 /// The facts about the attributes of an object, by name.
-pub type Attrs = LiteMap<Str, Abstract>;
+pub type Attrs = SortedMap<Str, Abstract>;
 
 /// The facts about the parts of a value, which apply if the value is known and not null.
 #[derive(Clone, Debug, PartialEq, Eq)]

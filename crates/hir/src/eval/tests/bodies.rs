@@ -1,10 +1,11 @@
 //! Tests of bodies with schemas.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use provider::{
     Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting,
 };
+use sorted::SortedMap;
 use values::{Path, Str, Type, Value};
 
 use super::{Names, show, show_problem};
@@ -15,7 +16,7 @@ use crate::{
     lower::{lower_chunk, source_map::SourceMap},
 };
 
-fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<Str, Attribute> {
+fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> SortedMap<Str, Attribute> {
     attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect()
 }
 
@@ -28,7 +29,7 @@ fn schema(nesting: Nesting, min_items: i64, max_items: i64) -> Block {
             ("port", Attribute::required(Type::String)),
             ("note", Attribute::optional(Type::String)),
         ]),
-        BTreeMap::new(),
+        SortedMap::new(),
     );
     let rule = NestedBlock { min_items, max_items, ..NestedBlock::new(nesting, rule) };
     let own = attributes([
@@ -246,9 +247,9 @@ fn blocks_in_unknown_dynamic_block_are_marked_by_stored_values_only() {
     let text = || Attribute::optional(Type::String);
     let wo = Attribute { write_only: true, ..text() };
     let nested = |block| NestedBlock::new(Nesting::List, block);
-    let inner = Block::new(attributes([("kept", text()), ("wo", wo)]), BTreeMap::new());
-    let rule = Block::new(BTreeMap::new(), [("inner".into(), nested(inner))].into());
-    let schema = Block::new(BTreeMap::new(), [("rule".into(), nested(rule))].into());
+    let inner = Block::new(attributes([("kept", text()), ("wo", wo)]), SortedMap::new());
+    let rule = Block::new(SortedMap::new(), [("inner".into(), nested(inner))].into());
+    let schema = Block::new(SortedMap::new(), [("rule".into(), nested(rule))].into());
     let (plain, ephemeral) =
         ("rule = unknown list of object", "rule = ephemeral(unknown list of object)");
     for (for_each, content, expected) in [
@@ -376,8 +377,8 @@ fn invalid_for_each_and_labels_of_dynamic_blocks_are_errors() {
 fn blocks_with_dynamic_attributes_make_tuples_and_objects() {
     let of = |nesting| {
         let inner =
-            Block::new(attributes([("x", Attribute::optional(Type::Dynamic))]), BTreeMap::new());
-        Block::new(BTreeMap::new(), [("b".into(), NestedBlock::new(nesting, inner))].into())
+            Block::new(attributes([("x", Attribute::optional(Type::Dynamic))]), SortedMap::new());
+        Block::new(SortedMap::new(), [("b".into(), NestedBlock::new(nesting, inner))].into())
     };
     check(&of(Nesting::List), "b { x = 1 }\nb { x = \"a\" }", "b = [{x = 1}, {x = \"a\"}]");
     check(&of(Nesting::Map), "b \"k\" { x = 1 }", "b = {k = {x = 1}}");
@@ -397,7 +398,7 @@ fn omitted_optional_attributes_of_nested_attributes_are_null() {
     let nested = AttributeType::Nested(NestedObject::new(ObjectNesting::List, inner));
     let schema = Block::new(
         attributes([("n", Attribute { optional: true, ..Attribute::new(nested) })]),
-        BTreeMap::new(),
+        SortedMap::new(),
     );
     check(
         &schema,
@@ -420,7 +421,7 @@ fn attribute_of_objects_can_be_written_as_blocks() {
     ]);
     let legacy = Block::new(
         attributes([("l", Attribute::optional(Type::list(object.clone())))]),
-        BTreeMap::new(),
+        SortedMap::new(),
     );
     check(
         &legacy,
@@ -438,7 +439,7 @@ fn attribute_of_objects_can_be_written_as_blocks() {
             ("l", Attribute::optional(Type::list(object))),
             ("o", Attribute::optional(Type::object([("x", Type::Number)]))),
         ]),
-        BTreeMap::new(),
+        SortedMap::new(),
     );
     let (evaluated, ..) = decoded(&modern, "l { a = 1 }");
     assert_eq!(evaluated.diagnostics[0].summary, "Unsupported block type");
@@ -449,7 +450,7 @@ fn attribute_of_objects_can_be_written_as_blocks() {
 fn legacy_schema() -> Block {
     let object = Type::object([("a", Type::String)]);
     let list = || ("l", Attribute::optional(Type::list(object.clone())));
-    let nest = NestedBlock::new(Nesting::List, Block::new(attributes([list()]), BTreeMap::new()));
+    let nest = NestedBlock::new(Nesting::List, Block::new(attributes([list()]), SortedMap::new()));
     let set = ("s", Attribute::required(Type::set(object.clone())));
     Block::new(attributes([list(), set]), [("nest".into(), nest)].into())
 }

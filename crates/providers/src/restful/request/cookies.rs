@@ -45,7 +45,7 @@ impl CookieStore for CookieJar {
         let host = url.host().to_ascii_lowercase();
         let mut matching: Vec<_> = stored.iter().filter(|it| it.is_for(&host, url)).collect();
         // Cookies of longer paths come first.
-        matching.sort_by_key(|it| std::cmp::Reverse(it.path.len()));
+        sorted::sort_by_key(&mut matching, |it| std::cmp::Reverse(it.path.len()));
         let pairs: Vec<String> =
             matching.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
         if pairs.is_empty() {

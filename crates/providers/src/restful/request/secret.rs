@@ -111,7 +111,9 @@ impl Hidden {
     }
 
     fn sort(&mut self) {
-        self.texts.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+        sorted::sort_by(&mut self.texts, |one, other| {
+            other.len().cmp(&one.len()).then_with(|| one.cmp(other))
+        });
         self.texts.dedup();
     }
 

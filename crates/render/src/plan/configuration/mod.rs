@@ -67,7 +67,9 @@ fn module(place: &Place<'_>) -> Json {
     let mut resources: Vec<_> =
         module.resources.iter().map(|(address, it)| (address, resource(place, it))).collect();
     // Managed resources come first, as in OpenTofu.
-    resources.sort_by(|(a, _), (b, _)| (b.mode, a.to_string()).cmp(&(a.mode, b.to_string())));
+    sorted::sort_by(&mut resources, |(a, _), (b, _)| {
+        (b.mode, a.to_string()).cmp(&(a.mode, b.to_string()))
+    });
     let resources: Vec<Json> = resources.into_iter().map(|(_, it)| it).collect();
     let calls = match place.single_calls() {
         Some(calls) => calls.iter().filter_map(|it| declared_call(it)).collect(),

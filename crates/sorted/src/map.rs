@@ -1,0 +1,190 @@
+use std::{
+    borrow::Borrow,
+    mem,
+    ops::{Deref, DerefMut, Index},
+};
+
+use litemap::LiteMap;
+
+use crate::sort_by;
+
+/// A map as a list that is sorted by keys, for few entries or for entries that arrive in order. It reads like a
+/// [`LiteMap`]. Collecting takes O(n log n) steps, O(n) if the keys are in order, and finding a key O(log n). Inserting
+/// or removing one key takes O(n) steps, so code that inserts many keys in no order uses another map and collects it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SortedMap<K, V> {
+    entries: LiteMap<K, V>,
+}
+
+impl<K, V> SortedMap<K, V> {
+    /// Creates an empty map.
+    #[must_use]
+    pub const fn new() -> SortedMap<K, V> {
+        SortedMap { entries: LiteMap::new_vec() }
+    }
+
+    /// Creates an empty map with room for `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> SortedMap<K, V> {
+        SortedMap { entries: LiteMap::with_capacity(capacity) }
+    }
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// Returns the key of the map that equals `key`, and its value.
+    #[must_use]
+    pub fn get_key_value<Q: Ord + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.get_indexed(self.entries.find_index(key).ok()?)
+    }
+
+    /// Creates a map of entries in any order. The last of several values of a key remains.
+    #[must_use]
+    pub fn from_entries(mut entries: Vec<(K, V)>) -> SortedMap<K, V> {
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
+            keep_last(&mut entries);
+        }
+        SortedMap { entries: LiteMap::from_sorted_store_unchecked(entries) }
+    }
+
+    /// Creates a map of entries in any order, each with a key of its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns a key that occurs twice, the smallest one.
+    pub fn from_unique(mut entries: Vec<(K, V)>) -> Result<SortedMap<K, V>, K> {
+        sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
+        match entries.windows(2).position(|it| it[0].0 == it[1].0) {
+            Some(twice) => Err(entries.swap_remove(twice).0),
+            None => Ok(SortedMap { entries: LiteMap::from_sorted_store_unchecked(entries) }),
+        }
+    }
+}
+
+/// Removes all but the last of entries with the same key, which are neighbours.
+fn keep_last<K: Ord, V>(entries: &mut Vec<(K, V)>) {
+    entries.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            mem::swap(later, kept);
+        }
+        same
+    });
+}
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        SortedMap::new()
+    }
+}
+
+impl<K, V> Deref for SortedMap<K, V> {
+    type Target = LiteMap<K, V>;
+
+    fn deref(&self) -> &LiteMap<K, V> {
+        &self.entries
+    }
+}
+
+impl<K, V> DerefMut for SortedMap<K, V> {
+    fn deref_mut(&mut self) -> &mut LiteMap<K, V> {
+        &mut self.entries
+    }
+}
+
+impl<K: Ord + Borrow<Q>, V, Q: Ord + ?Sized> Index<&Q> for SortedMap<K, V> {
+    type Output = V;
+
+    /// # Panics
+    ///
+    /// Panics if there is no such key.
+    fn index(&self, key: &Q) -> &V {
+        self.entries.get(key).expect("a key of the map")
+    }
+}
+
+impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        SortedMap::from_entries(entries.into_iter().collect())
+    }
+}
+
+impl<K: Ord, V, const N: usize> From<[(K, V); N]> for SortedMap<K, V> {
+    fn from(entries: [(K, V); N]) -> Self {
+        SortedMap::from_entries(Vec::from(entries))
+    }
+}
+
+impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        let mut all = mem::take(self).entries.into_tuple_vec();
+        all.extend(entries);
+        *self = SortedMap::from_entries(all);
+    }
+}
+
+impl<K, V> IntoIterator for SortedMap<K, V> {
+    type Item = <Self::IntoIter as Iterator>::Item;
+    type IntoIter = std::vec::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_tuple_vec().into_iter()
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a SortedMap<K, V> {
+    type Item = <Self::IntoIter as Iterator>::Item;
+    type IntoIter = <&'a LiteMap<K, V> as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a mut SortedMap<K, V> {
+    type Item = <Self::IntoIter as Iterator>::Item;
+    type IntoIter = <&'a mut LiteMap<K, V> as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::SortedMap;
+
+    proptest! {
+        #[test]
+        fn a_map_has_the_entries_of_a_tree(
+            first in prop::collection::vec((0u8..16, any::<u16>()), 0..40),
+            more in prop::collection::vec((0u8..16, any::<u16>()), 0..40),
+        ) {
+            let mut expected: BTreeMap<u8, u16> = first.iter().copied().collect();
+            let mut found: SortedMap<u8, u16> = first.into_iter().collect();
+            prop_assert!(found.iter().eq(expected.iter()));
+            expected.extend(more.iter().copied());
+            found.extend(more);
+            prop_assert!(found.into_iter().eq(expected));
+        }
+
+        #[test]
+        fn the_smallest_key_that_occurs_twice_is_found(
+            entries in prop::collection::vec((0u8..100, any::<u16>()), 0..12),
+        ) {
+            let twice = |key: u8| entries.iter().filter(|it| it.0 == key).count() > 1;
+            let expected = (0..100).find(|it| twice(*it));
+            match SortedMap::from_unique(entries.clone()) {
+                Ok(map) => prop_assert!(expected.is_none() && map.len() == entries.len()),
+                Err(key) => prop_assert_eq!(Some(key), expected),
+            }
+        }
+    }
+}
