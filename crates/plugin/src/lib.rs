@@ -28,6 +28,7 @@ mod channel;
 mod client;
 mod diagnostics;
 mod dynamic_value;
+mod encoded;
 pub mod fuzz;
 mod generated;
 mod handshake;

@@ -2,9 +2,15 @@
 
 use std::error::Error;
 
-use tonic::{Code, ConnectError, Status, transport::Channel};
+use bytes::Bytes;
+use prost::Message;
+use tonic::{
+    Code, ConnectError, Request, Response, Status, client::Grpc, codegen::http::uri::PathAndQuery,
+    transport::Channel,
+};
 
 use crate::{
+    encoded::{EncodedMessages, decoded, encoded},
     generated::{tfplugin, tfplugin5, tfplugin6},
     protocol::ProtocolVersion,
     schema_read::SchemaAnswer,
@@ -16,9 +22,30 @@ pub(crate) const LARGEST_MESSAGE: usize = 256 << 20;
 
 /// The client for the protocol version that the handshake chose.
 #[derive(Clone)]
-pub(crate) enum WireClient {
-    V5(tfplugin5::provider_client::ProviderClient<Channel>),
-    V6(tfplugin6::provider_client::ProviderClient<Channel>),
+pub(crate) struct WireClient {
+    grpc: Grpc<Channel>,
+    pub(crate) protocol: ProtocolVersion,
+}
+
+/// A kind of calls.
+struct Call {
+    /// Its name in diagnostics of cores.
+    name: &'static str,
+    /// Its paths in protocols 5 and 6.
+    paths: [&'static str; 2],
+}
+
+impl Call {
+    fn new(name: &'static str, paths: [&'static str; 2]) -> Call {
+        Call { name, paths }
+    }
+}
+
+/// Returns the paths of a call from its names in protocols 5 and 6.
+macro_rules! paths {
+    ($v5:literal, $v6:literal) => {
+        [concat!("/tfplugin5.Provider/", $v5), concat!("/tfplugin6.Provider/", $v6)]
+    };
 }
 
 /// A call without an answer.
@@ -117,102 +144,109 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
 impl WireClient {
     /// Creates a client on `channel` that sends requests of any size.
     pub(crate) fn new(channel: Channel, protocol: ProtocolVersion) -> Self {
-        match protocol {
-            ProtocolVersion::V5 => Self::V5(
-                tfplugin5::provider_client::ProviderClient::new(channel)
-                    .max_decoding_message_size(LARGEST_MESSAGE)
-                    .max_encoding_message_size(usize::MAX),
-            ),
-            ProtocolVersion::V6 => Self::V6(
-                tfplugin6::provider_client::ProviderClient::new(channel)
-                    .max_decoding_message_size(LARGEST_MESSAGE)
-                    .max_encoding_message_size(usize::MAX),
-            ),
-        }
+        let grpc = Grpc::new(channel)
+            .max_decoding_message_size(LARGEST_MESSAGE)
+            .max_encoding_message_size(usize::MAX);
+        Self { grpc, protocol }
     }
 
     /// The name of a call as cores write it.
     pub(crate) fn call(&self, method: &str) -> String {
-        let package = match self {
-            Self::V5(_) => "plugin",
-            Self::V6(_) => "plugin6",
+        let package = match self.protocol {
+            ProtocolVersion::V5 => "plugin",
+            ProtocolVersion::V6 => "plugin6",
         };
         format!("{package}.(*GRPCProvider).{method}")
     }
 
-    fn failure(&self, method: &str, status: Status) -> RpcFailure {
-        RpcFailure { call: self.call(method), status }
-    }
-
     /// Requests the schemas.
     pub(crate) async fn schema(&self) -> Result<SchemaAnswer, RpcFailure> {
+        let call = Call::new("GetProviderSchema", paths!("GetSchema", "GetProviderSchema"));
         let request = tfplugin::GetProviderSchemaRequest {};
-        let answer = match self {
-            Self::V5(client) => {
-                client.clone().get_schema(request).await.map(|it| it.into_inner().into())
+        Ok(match self.protocol {
+            ProtocolVersion::V5 => {
+                self.ask::<tfplugin5::GetProviderSchemaResponse>(&call, &request).await?.into()
             }
-            Self::V6(client) => {
-                client.clone().get_provider_schema(request).await.map(|it| it.into_inner().into())
+            ProtocolVersion::V6 => {
+                self.ask::<tfplugin6::GetProviderSchemaResponse>(&call, &request).await?.into()
             }
+        })
+    }
+
+    async fn ask<A: Message + Default>(
+        &self,
+        call: &Call,
+        request: &impl Message,
+    ) -> Result<A, RpcFailure> {
+        let answer = self.exchange(call, encoded(request)).await.and_then(decoded);
+        answer.map_err(|status| RpcFailure { call: self.call(call.name), status })
+    }
+
+    /// Sends an encoded message, and returns that of the answer.
+    async fn exchange(&self, call: &Call, request: Bytes) -> Result<Bytes, Status> {
+        let path = match self.protocol {
+            ProtocolVersion::V5 => call.paths[0],
+            ProtocolVersion::V6 => call.paths[1],
         };
-        answer.map_err(|status| self.failure("GetProviderSchema", status))
+        let mut grpc = self.grpc.clone();
+        grpc.ready()
+            .await
+            .map_err(|error| Status::unknown(format!("Service was not ready: {error}")))?;
+        let path = PathAndQuery::from_static(path);
+        grpc.unary(Request::new(request), path, EncodedMessages).await.map(Response::into_inner)
     }
 }
 
-/// Defines one method of [`WireClient`] per call, from its name in core, in protocol 5 and in protocol 6.
+/// Defines one method of [`WireClient`] per call, from its name in core and its names in protocols 5 and 6.
 macro_rules! calls {
-    ($($method:ident $name:literal $v5:ident $v6:ident $request:ident $response:ident;)*) => {
+    ($($method:ident $name:literal $v5:literal $v6:literal $request:ident $response:ident;)*) => {
         impl WireClient {
             $(pub(crate) async fn $method(
                 &self,
                 request: tfplugin::$request,
             ) -> Result<tfplugin::$response, RpcFailure> {
-                let answer = match self {
-                    Self::V5(client) => client.clone().$v5(request).await,
-                    Self::V6(client) => client.clone().$v6(request).await,
-                };
-                answer.map(tonic::Response::into_inner).map_err(|status| self.failure($name, status))
+                self.ask(&Call::new($name, paths!($v5, $v6)), &request).await
             })*
         }
     };
 }
 
 calls! {
-    identity_schemas "GetResourceIdentitySchemas" get_resource_identity_schemas get_resource_identity_schemas
+    identity_schemas "GetResourceIdentitySchemas" "GetResourceIdentitySchemas" "GetResourceIdentitySchemas"
         GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
-    validate_provider "ValidateProviderConfig" prepare_provider_config validate_provider_config
+    validate_provider "ValidateProviderConfig" "PrepareProviderConfig" "ValidateProviderConfig"
         ValidateProviderConfigRequest ValidateProviderConfigResponse;
-    validate_resource "ValidateResourceConfig" validate_resource_type_config validate_resource_config
+    validate_resource "ValidateResourceConfig" "ValidateResourceTypeConfig" "ValidateResourceConfig"
         ValidateResourceConfigRequest ValidateConfigResponse;
-    validate_data "ValidateDataResourceConfig" validate_data_source_config validate_data_resource_config
+    validate_data "ValidateDataResourceConfig" "ValidateDataSourceConfig" "ValidateDataResourceConfig"
         ValidateDataResourceConfigRequest ValidateConfigResponse;
-    validate_ephemeral "ValidateEphemeralConfig" validate_ephemeral_resource_config validate_ephemeral_resource_config
+    validate_ephemeral "ValidateEphemeralConfig" "ValidateEphemeralResourceConfig" "ValidateEphemeralResourceConfig"
         ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
-    upgrade_state "UpgradeResourceState" upgrade_resource_state upgrade_resource_state
+    upgrade_state "UpgradeResourceState" "UpgradeResourceState" "UpgradeResourceState"
         UpgradeResourceStateRequest UpgradeResourceStateResponse;
-    upgrade_identity "UpgradeResourceIdentity" upgrade_resource_identity upgrade_resource_identity
+    upgrade_identity "UpgradeResourceIdentity" "UpgradeResourceIdentity" "UpgradeResourceIdentity"
         UpgradeResourceIdentityRequest UpgradeResourceIdentityResponse;
-    configure "ConfigureProvider" configure configure_provider
+    configure "ConfigureProvider" "Configure" "ConfigureProvider"
         ConfigureProviderRequest ConfigureProviderResponse;
-    read_resource "ReadResource" read_resource read_resource ReadResourceRequest ReadResourceResponse;
-    plan "PlanResourceChange" plan_resource_change plan_resource_change
+    read_resource "ReadResource" "ReadResource" "ReadResource" ReadResourceRequest ReadResourceResponse;
+    plan "PlanResourceChange" "PlanResourceChange" "PlanResourceChange"
         PlanResourceChangeRequest PlanResourceChangeResponse;
-    apply "ApplyResourceChange" apply_resource_change apply_resource_change
+    apply "ApplyResourceChange" "ApplyResourceChange" "ApplyResourceChange"
         ApplyResourceChangeRequest ApplyResourceChangeResponse;
-    import "ImportResourceState" import_resource_state import_resource_state
+    import "ImportResourceState" "ImportResourceState" "ImportResourceState"
         ImportResourceStateRequest ImportResourceStateResponse;
-    move_state "MoveResourceState" move_resource_state move_resource_state
+    move_state "MoveResourceState" "MoveResourceState" "MoveResourceState"
         MoveResourceStateRequest MoveResourceStateResponse;
-    read_data "ReadDataSource" read_data_source read_data_source ReadDataSourceRequest ReadDataSourceResponse;
-    open_ephemeral "OpenEphemeralResource" open_ephemeral_resource open_ephemeral_resource
+    read_data "ReadDataSource" "ReadDataSource" "ReadDataSource" ReadDataSourceRequest ReadDataSourceResponse;
+    open_ephemeral "OpenEphemeralResource" "OpenEphemeralResource" "OpenEphemeralResource"
         OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
-    renew_ephemeral "RenewEphemeralResource" renew_ephemeral_resource renew_ephemeral_resource
+    renew_ephemeral "RenewEphemeralResource" "RenewEphemeralResource" "RenewEphemeralResource"
         RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
-    close_ephemeral "CloseEphemeralResource" close_ephemeral_resource close_ephemeral_resource
+    close_ephemeral "CloseEphemeralResource" "CloseEphemeralResource" "CloseEphemeralResource"
         CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
-    functions "GetFunctions" get_functions get_functions GetFunctionsRequest GetFunctionsResponse;
-    call_function "CallFunction" call_function call_function CallFunctionRequest CallFunctionResponse;
-    stop "Stop" stop stop_provider StopProviderRequest StopProviderResponse;
+    functions "GetFunctions" "GetFunctions" "GetFunctions" GetFunctionsRequest GetFunctionsResponse;
+    call_function "CallFunction" "CallFunction" "CallFunction" CallFunctionRequest CallFunctionResponse;
+    stop "Stop" "Stop" "StopProvider" StopProviderRequest StopProviderResponse;
 }
 
 #[cfg(test)]

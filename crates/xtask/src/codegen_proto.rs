@@ -31,11 +31,28 @@ pub(crate) fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut modules = Vec::new();
     for entry in fs::read_dir(out.path())? {
         let entry = entry?;
-        let text = without_attributes(&fs::read_to_string(entry.path())?);
+        let text = without_providers(&without_attributes(&fs::read_to_string(entry.path())?));
         modules.push((folder.join(entry.file_name()), format!("{HEAD}{text}")));
     }
     modules.sort();
     Ok(modules)
+}
+
+/// Removes the clients and servers of providers, whose calls have one codec for all messages (`plugin::encoded`), and
+/// the comments above clients and servers.
+fn without_providers(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut inside = false;
+    for line in text.lines() {
+        inside |= line == "pub mod provider_client {" || line == "pub mod provider_server {";
+        let heading = line.starts_with("/// Generated ") && line.ends_with(" implementations.");
+        if !inside && !heading {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+        inside &= line != "}";
+    }
+    kept
 }
 
 /// Removes the `allow` attributes that tonic writes into its modules. The lints of generated code are set in one

@@ -11,11 +11,12 @@ use provider::{
 };
 use tokio::net::UnixListener;
 use tokio_stream::wrappers::UnixListenerStream;
-use tonic::{Code, Request, Response, Status, transport::Server};
+use tonic::{Code, Status, transport::Server};
 use values::{Type, Value};
 
 use super::GrpcProvider;
 use crate::{
+    encoded::{V6, decoded, encoded},
     generated::{
         tfplugin::{self, DynamicValue},
         tfplugin6::{self, schema},
@@ -37,68 +38,50 @@ struct Fake {
     calls: Arc<Mutex<Vec<&'static str>>>,
 }
 
-#[tonic::async_trait]
-impl tfplugin6::provider_server::Provider for Fake {
-    async fn get_provider_schema(
-        &self,
-        _: Request<tfplugin::GetProviderSchemaRequest>,
-    ) -> Result<Response<tfplugin6::GetProviderSchemaResponse>, Status> {
-        self.calls.lock().expect("not poisoned").push("schema");
-        Ok(Response::new(self.schema.clone()))
-    }
-
-    async fn read_resource(
-        &self,
-        _: Request<tfplugin::ReadResourceRequest>,
-    ) -> Result<Response<tfplugin::ReadResourceResponse>, Status> {
-        if let Some(status) = self.status.clone() {
-            return Err(status);
+impl Fake {
+    fn answer(&self, call: &str, request: Bytes) -> Result<Bytes, Status> {
+        let value = Some(self.value.clone());
+        match call {
+            "GetProviderSchema" => {
+                self.calls.lock().expect("not poisoned").push("schema");
+                Ok(encoded(&self.schema))
+            }
+            "ReadResource" => match self.status.clone() {
+                Some(status) => Err(status),
+                None => Ok(encoded(&tfplugin::ReadResourceResponse {
+                    new_state: value,
+                    ..Default::default()
+                })),
+            },
+            "ReadDataSource" => Ok(encoded(&tfplugin::ReadDataSourceResponse {
+                state: value,
+                ..Default::default()
+            })),
+            "OpenEphemeralResource" => self.open(),
+            "CloseEphemeralResource" => {
+                let request: tfplugin::CloseEphemeralResourceRequest = decoded(request)?;
+                assert_eq!(request.private.as_deref(), Some(&b"lease"[..]));
+                self.calls.lock().expect("not poisoned").push("close");
+                Ok(encoded(&tfplugin::CloseEphemeralResourceResponse::default()))
+            }
+            "CallFunction" => {
+                Ok(encoded(&tfplugin::CallFunctionResponse { result: value, error: None }))
+            }
+            _ => Err(Status::unimplemented("")),
         }
-        let new_state = Some(self.value.clone());
-        Ok(Response::new(tfplugin::ReadResourceResponse { new_state, ..Default::default() }))
     }
 
-    async fn read_data_source(
-        &self,
-        _: Request<tfplugin::ReadDataSourceRequest>,
-    ) -> Result<Response<tfplugin::ReadDataSourceResponse>, Status> {
-        let state = Some(self.value.clone());
-        Ok(Response::new(tfplugin::ReadDataSourceResponse { state, ..Default::default() }))
-    }
-
-    async fn open_ephemeral_resource(
-        &self,
-        _: Request<tfplugin::OpenEphemeralResourceRequest>,
-    ) -> Result<Response<tfplugin::OpenEphemeralResourceResponse>, Status> {
+    fn open(&self) -> Result<Bytes, Status> {
         self.calls.lock().expect("not poisoned").push("open");
         if let Some(status) = self.status.clone() {
             return Err(status);
         }
-        Ok(Response::new(tfplugin::OpenEphemeralResourceResponse {
+        Ok(encoded(&tfplugin::OpenEphemeralResourceResponse {
             result: Some(self.value.clone()),
             renew_at: self.renew_at,
             private: Some(Bytes::from_static(b"lease")),
             diagnostics: self.diagnostics.clone(),
             ..Default::default()
-        }))
-    }
-
-    async fn close_ephemeral_resource(
-        &self,
-        request: Request<tfplugin::CloseEphemeralResourceRequest>,
-    ) -> Result<Response<tfplugin::CloseEphemeralResourceResponse>, Status> {
-        assert_eq!(request.into_inner().private.as_deref(), Some(&b"lease"[..]));
-        self.calls.lock().expect("not poisoned").push("close");
-        Ok(Response::new(tfplugin::CloseEphemeralResourceResponse::default()))
-    }
-
-    async fn call_function(
-        &self,
-        _: Request<tfplugin::CallFunctionRequest>,
-    ) -> Result<Response<tfplugin::CallFunctionResponse>, Status> {
-        Ok(Response::new(tfplugin::CallFunctionResponse {
-            result: Some(self.value.clone()),
-            error: None,
         }))
     }
 }
@@ -112,7 +95,10 @@ async fn attach_with(fake: Fake, redact: Arc<dyn Redact>) -> (GrpcProvider, temp
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s");
     let listener = UnixListener::bind(&path).expect("it listens");
-    let server = tfplugin6::provider_server::ProviderServer::new(fake);
+    let server = V6(Arc::new(move |call, request| {
+        let answer = fake.answer(call, request);
+        Box::pin(async { answer })
+    }));
     tokio::spawn(
         Server::builder()
             .add_service(server)

@@ -124,10 +124,7 @@ impl GrpcProvider {
     /// The protocol version of this connection.
     #[must_use]
     pub fn protocol(&self) -> ProtocolVersion {
-        match self.wire {
-            WireClient::V5(_) => ProtocolVersion::V5,
-            WireClient::V6(_) => ProtocolVersion::V6,
-        }
+        self.wire.protocol
     }
 
     /// The process of the provider, or `None` if the provider was reattached.

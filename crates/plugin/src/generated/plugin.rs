@@ -43,7 +43,6 @@ pub mod stdio_data {
         }
     }
 }
-/// Generated client implementations.
 pub mod grpc_controller_client {
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
@@ -139,7 +138,6 @@ pub mod grpc_controller_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod grpc_controller_server {
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with GrpcControllerServer.
@@ -310,7 +308,6 @@ pub mod grpc_controller_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-/// Generated client implementations.
 pub mod grpc_stdio_client {
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
@@ -410,7 +407,6 @@ pub mod grpc_stdio_client {
         }
     }
 }
-/// Generated server implementations.
 pub mod grpc_stdio_server {
     use tonic::codegen::*;
     /// Generated trait containing gRPC methods that should be implemented for use with GrpcStdioServer.

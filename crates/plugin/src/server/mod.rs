@@ -29,23 +29,23 @@ use tonic::{Request, Response, Status, codegen::BoxStream, transport::Server};
 
 use crate::{
     channel::{CONNECTION_WINDOW, STREAM_WINDOW},
+    encoded::{V5, V6},
     generated::{
         plugin::{
             Empty, StdioData,
             grpc_controller_server::{GrpcController, GrpcControllerServer},
             grpc_stdio_server::{GrpcStdio, GrpcStdioServer},
         },
-        tfplugin5, tfplugin6,
+        tfplugin5,
     },
     handshake,
     process::remove_socket,
     protocol::{self, ProtocolVersion},
     server::service::Service,
     tls::Identity,
+    wire::LARGEST_MESSAGE,
 };
 
-/// The size limit of a message in both directions, as in the Go SDKs.
-const LARGEST_MESSAGE: usize = 256 << 20;
 /// The time that calls in progress get to finish after the core asked for the shutdown. The core kills the plugin
 /// after two seconds.
 const LAST_CALLS: Duration = Duration::from_millis(1000);
@@ -244,16 +244,12 @@ async fn run(
             .max_decoding_message_size(LARGEST_MESSAGE)
             .max_encoding_message_size(LARGEST_MESSAGE),
         ),
-        (Served::Provider(service), ProtocolVersion::V5) => router.add_service(
-            tfplugin5::provider_server::ProviderServer::new(versions::V5(service))
-                .max_decoding_message_size(LARGEST_MESSAGE)
-                .max_encoding_message_size(LARGEST_MESSAGE),
-        ),
-        (Served::Provider(service), ProtocolVersion::V6) => router.add_service(
-            tfplugin6::provider_server::ProviderServer::new(versions::V6(service))
-                .max_decoding_message_size(LARGEST_MESSAGE)
-                .max_encoding_message_size(LARGEST_MESSAGE),
-        ),
+        (Served::Provider(service), ProtocolVersion::V5) => {
+            router.add_service(V5(versions::v5(service)))
+        }
+        (Served::Provider(service), ProtocolVersion::V6) => {
+            router.add_service(V6(versions::v6(service)))
+        }
     };
     let mut asked = stopped.clone();
     let serving = router.serve_with_incoming_shutdown(incoming, async move {

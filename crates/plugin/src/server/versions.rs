@@ -1,90 +1,87 @@
-//! The gRPC services of both protocol versions, which forward each call to a method of [`Service`].
+//! The calls of both protocol versions, each of which is forwarded to a method of [`Service`].
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures::FutureExt;
-use tonic::{Request, Response, Status};
+use tonic::Status;
 
 use crate::{
-    generated::{tfplugin, tfplugin5, tfplugin6},
+    encoded::{Answer, decoded, encoded},
+    generated::{tfplugin5, tfplugin6},
     server::service::Service,
 };
 
-/// The service of protocol 5.
-pub(super) struct V5(pub(super) Arc<Service>);
-/// The service of protocol 6.
-pub(super) struct V6(pub(super) Arc<Service>);
-
-/// Implements the service of one version; each line maps a call to a method of [`Service`].
+/// Defines the calls of one version; each line maps one to a method of [`Service`].
 macro_rules! serve {
-    ($version:ident $package:ident $schema:ident {
-        $($rpc:ident $method:ident $request:ident $response:ident;)*
+    ($version:ident $package:ident $schema:literal {
+        $($call:literal $method:ident;)*
     }) => {
-        #[tonic::async_trait]
-        impl $package::provider_server::Provider for $version {
-            async fn $schema(
-                &self,
-                _: Request<tfplugin::GetProviderSchemaRequest>,
-            ) -> Result<Response<$package::GetProviderSchemaResponse>, Status> {
-                let answer = guarded(stringify!($schema), self.0.schema()).await?;
-                let fits = answer.try_into();
-                fits.map(Response::new).map_err(|_| Status::failed_precondition("the schemas need protocol 6"))
-            }
-
-            $(async fn $rpc(
-                &self,
-                request: Request<tfplugin::$request>,
-            ) -> Result<Response<tfplugin::$response>, Status> {
-                guarded(stringify!($rpc), self.0.$method(request.into_inner())).await.map(Response::new)
-            })*
+        /// Returns what answers the calls of this version.
+        pub(super) fn $version(service: Arc<Service>) -> Answer {
+            Arc::new(move |call, request| {
+                let service = Arc::clone(&service);
+                match call {
+                    $schema => Box::pin(async move {
+                        let answer = guarded($schema, service.schema()).await?;
+                        let fits = $package::GetProviderSchemaResponse::try_from(answer);
+                        fits.map(|it| encoded(&it))
+                            .map_err(|_| Status::failed_precondition("the schemas need protocol 6"))
+                    }),
+                    $($call => Box::pin(async move {
+                        let request = decoded(request)?;
+                        guarded($call, service.$method(request)).await.map(|it| encoded(&it))
+                    }),)*
+                    _ => Box::pin(async { Err(Status::unimplemented("")) }),
+                }
+            })
         }
     };
 }
 
-serve! { V5 tfplugin5 get_schema {
-    get_resource_identity_schemas identities GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
-    prepare_provider_config validate_provider ValidateProviderConfigRequest ValidateProviderConfigResponse;
-    validate_resource_type_config validate_resource ValidateResourceConfigRequest ValidateConfigResponse;
-    validate_data_source_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
-    validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
-    upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
-    upgrade_resource_identity upgrade_identity UpgradeResourceIdentityRequest UpgradeResourceIdentityResponse;
-    configure configure ConfigureProviderRequest ConfigureProviderResponse;
-    read_resource read ReadResourceRequest ReadResourceResponse;
-    plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
-    apply_resource_change apply ApplyResourceChangeRequest ApplyResourceChangeResponse;
-    import_resource_state import ImportResourceStateRequest ImportResourceStateResponse;
-    move_resource_state move_state MoveResourceStateRequest MoveResourceStateResponse;
-    read_data_source read_data ReadDataSourceRequest ReadDataSourceResponse;
-    open_ephemeral_resource open OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
-    renew_ephemeral_resource renew RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
-    close_ephemeral_resource close CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
-    get_functions functions GetFunctionsRequest GetFunctionsResponse;
-    call_function call_function CallFunctionRequest CallFunctionResponse;
-    stop stop StopProviderRequest StopProviderResponse;
+serve! { v5 tfplugin5 "GetSchema" {
+    "GetResourceIdentitySchemas" identities;
+    "PrepareProviderConfig" validate_provider;
+    "ValidateResourceTypeConfig" validate_resource;
+    "ValidateDataSourceConfig" validate_data;
+    "ValidateEphemeralResourceConfig" validate_ephemeral;
+    "UpgradeResourceState" upgrade;
+    "UpgradeResourceIdentity" upgrade_identity;
+    "Configure" configure;
+    "ReadResource" read;
+    "PlanResourceChange" plan;
+    "ApplyResourceChange" apply;
+    "ImportResourceState" import;
+    "MoveResourceState" move_state;
+    "ReadDataSource" read_data;
+    "OpenEphemeralResource" open;
+    "RenewEphemeralResource" renew;
+    "CloseEphemeralResource" close;
+    "GetFunctions" functions;
+    "CallFunction" call_function;
+    "Stop" stop;
 }}
 
-serve! { V6 tfplugin6 get_provider_schema {
-    get_resource_identity_schemas identities GetResourceIdentitySchemasRequest GetResourceIdentitySchemasResponse;
-    validate_provider_config validate_provider ValidateProviderConfigRequest ValidateProviderConfigResponse;
-    validate_resource_config validate_resource ValidateResourceConfigRequest ValidateConfigResponse;
-    validate_data_resource_config validate_data ValidateDataResourceConfigRequest ValidateConfigResponse;
-    validate_ephemeral_resource_config validate_ephemeral ValidateEphemeralResourceConfigRequest ValidateConfigResponse;
-    upgrade_resource_state upgrade UpgradeResourceStateRequest UpgradeResourceStateResponse;
-    upgrade_resource_identity upgrade_identity UpgradeResourceIdentityRequest UpgradeResourceIdentityResponse;
-    configure_provider configure ConfigureProviderRequest ConfigureProviderResponse;
-    read_resource read ReadResourceRequest ReadResourceResponse;
-    plan_resource_change plan PlanResourceChangeRequest PlanResourceChangeResponse;
-    apply_resource_change apply ApplyResourceChangeRequest ApplyResourceChangeResponse;
-    import_resource_state import ImportResourceStateRequest ImportResourceStateResponse;
-    move_resource_state move_state MoveResourceStateRequest MoveResourceStateResponse;
-    read_data_source read_data ReadDataSourceRequest ReadDataSourceResponse;
-    open_ephemeral_resource open OpenEphemeralResourceRequest OpenEphemeralResourceResponse;
-    renew_ephemeral_resource renew RenewEphemeralResourceRequest RenewEphemeralResourceResponse;
-    close_ephemeral_resource close CloseEphemeralResourceRequest CloseEphemeralResourceResponse;
-    get_functions functions GetFunctionsRequest GetFunctionsResponse;
-    call_function call_function CallFunctionRequest CallFunctionResponse;
-    stop_provider stop StopProviderRequest StopProviderResponse;
+serve! { v6 tfplugin6 "GetProviderSchema" {
+    "GetResourceIdentitySchemas" identities;
+    "ValidateProviderConfig" validate_provider;
+    "ValidateResourceConfig" validate_resource;
+    "ValidateDataResourceConfig" validate_data;
+    "ValidateEphemeralResourceConfig" validate_ephemeral;
+    "UpgradeResourceState" upgrade;
+    "UpgradeResourceIdentity" upgrade_identity;
+    "ConfigureProvider" configure;
+    "ReadResource" read;
+    "PlanResourceChange" plan;
+    "ApplyResourceChange" apply;
+    "ImportResourceState" import;
+    "MoveResourceState" move_state;
+    "ReadDataSource" read_data;
+    "OpenEphemeralResource" open;
+    "RenewEphemeralResource" renew;
+    "CloseEphemeralResource" close;
+    "GetFunctions" functions;
+    "CallFunction" call_function;
+    "StopProvider" stop;
 }}
 
 /// Runs a call. A panic in it becomes a status: if it closed the stream, the core would report a crash of the

@@ -354,7 +354,7 @@ async fn panic_in_a_provider_call_ends_only_that_call() {
         texts(&plan.diagnostics),
         [
             "Error: Plugin error: The provider example.com/tests/peer returned an unexpected error from \
-          plugin6.(*GRPCProvider).PlanResourceChange: panic in plan_resource_change"
+          plugin6.(*GRPCProvider).PlanResourceChange: panic in PlanResourceChange"
         ]
     );
     assert!(
