@@ -1,5 +1,6 @@
 //! Calls of a provider whose messages are bytes for the gRPC library, so that its code is compiled once, not once for
-//! each of the fifty kinds of messages.
+//! each of the forty kinds of messages. Each message is copied once more, from its encoding into the buffer of the
+//! connection.
 
 use std::{
     convert::Infallible,
@@ -74,8 +75,11 @@ pub(crate) fn decoded<M: Message + Default>(bytes: Bytes) -> Result<M, Status> {
 /// The encoded answer to a call.
 pub(crate) type Answering = BoxFuture<'static, Result<Bytes, Status>>;
 
-/// Answers a call with this name and this encoded request.
-pub(crate) type Answer = Arc<dyn Fn(&str, Bytes) -> Answering + Send + Sync>;
+/// Answers one call, whose encoded request it gets.
+pub(crate) type Respond = Box<dyn FnOnce(Bytes) -> Answering + Send>;
+
+/// The calls of a service: returns what answers the call with this name, or `None` if there is no such call.
+pub(crate) type Calls = Arc<dyn Fn(&str) -> Option<Respond> + Send + Sync>;
 
 /// Defines the gRPC service of one version of the protocol.
 macro_rules! services {
@@ -83,7 +87,7 @@ macro_rules! services {
         $(
             /// The gRPC service of this version of the protocol.
             #[derive(Clone)]
-            pub(crate) struct $service(pub(crate) Answer);
+            pub(crate) struct $service(pub(crate) Calls);
 
             impl NamedService for $service {
                 const NAME: &'static str = $name;
@@ -99,7 +103,8 @@ macro_rules! services {
                 }
 
                 fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-                    Box::pin(respond(Arc::clone(&self.0), request))
+                    let name = request.uri().path().strip_prefix(concat!("/", $name, "/"));
+                    Box::pin(respond(name.and_then(|it| (self.0)(it)), request))
                 }
             }
         )*
@@ -111,30 +116,30 @@ services! {
     V6 "tfplugin6.Provider";
 }
 
-/// A call that has arrived.
-struct Call {
-    answer: Answer,
-    path: String,
-}
+/// A call that has arrived; `None` after its only message.
+struct Arrived(Option<Respond>);
 
-impl UnaryService<Bytes> for Call {
+impl UnaryService<Bytes> for Arrived {
     type Response = Bytes;
     type Future = BoxFuture<'static, Result<Response<Bytes>, Status>>;
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
-        let name = self.path.rsplit('/').next().unwrap_or_default();
-        let answer = (self.answer)(name, request.into_inner());
-        Box::pin(async { answer.await.map(Response::new) })
+        let answer = self.0.take().map(|respond| respond(request.into_inner()));
+        Box::pin(async {
+            let answer = answer.ok_or_else(|| Status::internal("a second message in a call"))?;
+            answer.await.map(Response::new)
+        })
     }
 }
 
+/// Answers a call, or refuses one that does not exist without reading its request.
 async fn respond(
-    answer: Answer,
+    call: Option<Respond>,
     request: http::Request<Body>,
 ) -> Result<http::Response<Body>, Infallible> {
-    let call = Call { answer, path: request.uri().path().to_owned() };
+    let Some(call) = call else { return Ok(Status::unimplemented("").into_http()) };
     let mut grpc = Grpc::new(EncodedMessages)
         .max_decoding_message_size(LARGEST_MESSAGE)
         .max_encoding_message_size(LARGEST_MESSAGE);
-    Ok(grpc.unary(call, request).await)
+    Ok(grpc.unary(Arrived(Some(call)), request).await)
 }

@@ -16,8 +16,8 @@ use crate::{
     schema_read::SchemaAnswer,
 };
 
-/// The size limit of an answer: the most that provider SDKs send, and a bound on the memory that a claimed length
-/// can cost.
+/// The size limit of an answer, and of a message in both directions of a server: that of the Go SDKs, and a bound on
+/// the memory that a claimed length can cost.
 pub(crate) const LARGEST_MESSAGE: usize = 256 << 20;
 
 /// The client for the protocol version that the handshake chose.
@@ -28,17 +28,11 @@ pub(crate) struct WireClient {
 }
 
 /// A kind of calls.
-struct Call {
+struct Rpc {
     /// Its name in diagnostics of cores.
     name: &'static str,
     /// Its paths in protocols 5 and 6.
     paths: [&'static str; 2],
-}
-
-impl Call {
-    fn new(name: &'static str, paths: [&'static str; 2]) -> Call {
-        Call { name, paths }
-    }
 }
 
 /// Returns the paths of a call from its names in protocols 5 and 6.
@@ -161,32 +155,36 @@ impl WireClient {
 
     /// Requests the schemas.
     pub(crate) async fn schema(&self) -> Result<SchemaAnswer, RpcFailure> {
-        let call = Call::new("GetProviderSchema", paths!("GetSchema", "GetProviderSchema"));
+        let rpc =
+            Rpc { name: "GetProviderSchema", paths: paths!("GetSchema", "GetProviderSchema") };
         let request = tfplugin::GetProviderSchemaRequest {};
         Ok(match self.protocol {
             ProtocolVersion::V5 => {
-                self.ask::<tfplugin5::GetProviderSchemaResponse>(&call, &request).await?.into()
+                self.ask::<tfplugin5::GetProviderSchemaResponse>(&rpc, request).await?.into()
             }
             ProtocolVersion::V6 => {
-                self.ask::<tfplugin6::GetProviderSchemaResponse>(&call, &request).await?.into()
+                self.ask::<tfplugin6::GetProviderSchemaResponse>(&rpc, request).await?.into()
             }
         })
     }
 
     async fn ask<A: Message + Default>(
         &self,
-        call: &Call,
-        request: &impl Message,
+        rpc: &Rpc,
+        request: impl Message,
     ) -> Result<A, RpcFailure> {
-        let answer = self.exchange(call, encoded(request)).await.and_then(decoded);
-        answer.map_err(|status| RpcFailure { call: self.call(call.name), status })
+        let bytes = encoded(&request);
+        // Do not keep the values while the provider works.
+        drop(request);
+        let answer = self.exchange(rpc, bytes).await.and_then(decoded);
+        answer.map_err(|status| RpcFailure { call: self.call(rpc.name), status })
     }
 
     /// Sends an encoded message, and returns that of the answer.
-    async fn exchange(&self, call: &Call, request: Bytes) -> Result<Bytes, Status> {
+    async fn exchange(&self, rpc: &Rpc, request: Bytes) -> Result<Bytes, Status> {
         let path = match self.protocol {
-            ProtocolVersion::V5 => call.paths[0],
-            ProtocolVersion::V6 => call.paths[1],
+            ProtocolVersion::V5 => rpc.paths[0],
+            ProtocolVersion::V6 => rpc.paths[1],
         };
         let mut grpc = self.grpc.clone();
         grpc.ready()
@@ -205,9 +203,14 @@ macro_rules! calls {
                 &self,
                 request: tfplugin::$request,
             ) -> Result<tfplugin::$response, RpcFailure> {
-                self.ask(&Call::new($name, paths!($v5, $v6)), &request).await
+                self.ask(&Rpc { name: $name, paths: paths!($v5, $v6) }, request).await
             })*
         }
+
+        /// The names of each call in protocols 5 and 6, and its messages.
+        #[cfg(test)]
+        const CALLS: &[[&str; 4]] =
+            &[$([$v5, $v6, stringify!($request), stringify!($response)]),*];
     };
 }
 
@@ -258,6 +261,35 @@ mod tests {
     use tonic::transport::{Endpoint, Uri};
 
     use super::*;
+
+    /// The calls of the service `Provider` in a file of `proto`, as in [`CALLS`]: name, request and response.
+    fn declared(file: &str) -> Vec<[String; 3]> {
+        let path = format!("{}/../../proto/{file}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("the protocol");
+        let (_, service) = text.split_once("service Provider {").expect("the service");
+        let (service, _) = service.split_once("\n}").expect("its end");
+        let words = |line: &str| {
+            let words = line.split(|it: char| !it.is_alphanumeric() && it != '.');
+            let words: Vec<_> = words.filter(|it| !it.is_empty()).collect();
+            let ["rpc", name, request, "returns", response] = words[..] else { return None };
+            let message = |it: &str| it.trim_start_matches("tfplugin.").to_owned();
+            Some([name.to_owned(), message(request), message(response)])
+        };
+        service.lines().filter_map(words).collect()
+    }
+
+    #[test]
+    fn calls_have_the_names_and_messages_of_the_protocols() {
+        for (file, column) in [("tfplugin5.proto", 0), ("tfplugin6.proto", 1)] {
+            let mut declared = declared(file);
+            declared.retain(|it| it[1] != "GetProviderSchemaRequest");
+            declared.sort();
+            let named = |it: &[&str; 4]| [it[column], it[2], it[3]].map(str::to_owned);
+            let mut called: Vec<_> = CALLS.iter().map(named).collect();
+            called.sort();
+            assert_eq!(called, declared, "{file}");
+        }
+    }
 
     fn failure(status: Status) -> RpcFailure {
         RpcFailure { call: "plugin6.(*GRPCProvider).ApplyResourceChange".to_owned(), status }

@@ -95,9 +95,12 @@ async fn attach_with(fake: Fake, redact: Arc<dyn Redact>) -> (GrpcProvider, temp
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s");
     let listener = UnixListener::bind(&path).expect("it listens");
-    let server = V6(Arc::new(move |call, request| {
-        let answer = fake.answer(call, request);
-        Box::pin(async { answer })
+    let server = V6(Arc::new(move |call| {
+        let (fake, call) = (fake.clone(), call.to_owned());
+        Some(Box::new(move |request| {
+            let answer = fake.answer(&call, request);
+            Box::pin(async { answer })
+        }))
     }));
     tokio::spawn(
         Server::builder()

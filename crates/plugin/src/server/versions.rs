@@ -2,87 +2,75 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
+use bytes::Bytes;
 use futures::FutureExt;
 use tonic::Status;
 
 use crate::{
-    encoded::{Answer, decoded, encoded},
-    generated::{tfplugin5, tfplugin6},
+    encoded::{Calls, Respond, decoded, encoded},
+    generated::{tfplugin, tfplugin5, tfplugin6},
     server::service::Service,
 };
 
-/// Defines the calls of one version; each line maps one to a method of [`Service`].
+/// Defines what answers the calls of both versions; each line maps the names of a call in protocols 5 and 6 to a method
+/// of [`Service`].
 macro_rules! serve {
-    ($version:ident $package:ident $schema:literal {
-        $($call:literal $method:ident;)*
-    }) => {
+    ($($v5:literal $v6:literal $method:ident;)*) => {
+        serve! { v5 tfplugin5 "GetSchema" $($v5 $method)* }
+        serve! { v6 tfplugin6 "GetProviderSchema" $($v6 $method)* }
+    };
+    ($version:ident $package:ident $schema:literal $($call:literal $method:ident)*) => {
         /// Returns what answers the calls of this version.
-        pub(super) fn $version(service: Arc<Service>) -> Answer {
-            Arc::new(move |call, request| {
+        pub(super) fn $version(service: Arc<Service>) -> Calls {
+            Arc::new(move |call| {
                 let service = Arc::clone(&service);
-                match call {
-                    $schema => Box::pin(async move {
+                Some(match call {
+                    $schema => respond(|request| async move {
+                        let tfplugin::GetProviderSchemaRequest {} = decoded(request)?;
                         let answer = guarded($schema, service.schema()).await?;
                         let fits = $package::GetProviderSchemaResponse::try_from(answer);
                         fits.map(|it| encoded(&it))
                             .map_err(|_| Status::failed_precondition("the schemas need protocol 6"))
                     }),
-                    $($call => Box::pin(async move {
+                    $($call => respond(|request| async move {
                         let request = decoded(request)?;
                         guarded($call, service.$method(request)).await.map(|it| encoded(&it))
                     }),)*
-                    _ => Box::pin(async { Err(Status::unimplemented("")) }),
-                }
+                    _ => return None,
+                })
             })
         }
     };
 }
 
-serve! { v5 tfplugin5 "GetSchema" {
-    "GetResourceIdentitySchemas" identities;
-    "PrepareProviderConfig" validate_provider;
-    "ValidateResourceTypeConfig" validate_resource;
-    "ValidateDataSourceConfig" validate_data;
-    "ValidateEphemeralResourceConfig" validate_ephemeral;
-    "UpgradeResourceState" upgrade;
-    "UpgradeResourceIdentity" upgrade_identity;
-    "Configure" configure;
-    "ReadResource" read;
-    "PlanResourceChange" plan;
-    "ApplyResourceChange" apply;
-    "ImportResourceState" import;
-    "MoveResourceState" move_state;
-    "ReadDataSource" read_data;
-    "OpenEphemeralResource" open;
-    "RenewEphemeralResource" renew;
-    "CloseEphemeralResource" close;
-    "GetFunctions" functions;
-    "CallFunction" call_function;
-    "Stop" stop;
-}}
+serve! {
+    "GetResourceIdentitySchemas" "GetResourceIdentitySchemas" identities;
+    "PrepareProviderConfig" "ValidateProviderConfig" validate_provider;
+    "ValidateResourceTypeConfig" "ValidateResourceConfig" validate_resource;
+    "ValidateDataSourceConfig" "ValidateDataResourceConfig" validate_data;
+    "ValidateEphemeralResourceConfig" "ValidateEphemeralResourceConfig" validate_ephemeral;
+    "UpgradeResourceState" "UpgradeResourceState" upgrade;
+    "UpgradeResourceIdentity" "UpgradeResourceIdentity" upgrade_identity;
+    "Configure" "ConfigureProvider" configure;
+    "ReadResource" "ReadResource" read;
+    "PlanResourceChange" "PlanResourceChange" plan;
+    "ApplyResourceChange" "ApplyResourceChange" apply;
+    "ImportResourceState" "ImportResourceState" import;
+    "MoveResourceState" "MoveResourceState" move_state;
+    "ReadDataSource" "ReadDataSource" read_data;
+    "OpenEphemeralResource" "OpenEphemeralResource" open;
+    "RenewEphemeralResource" "RenewEphemeralResource" renew;
+    "CloseEphemeralResource" "CloseEphemeralResource" close;
+    "GetFunctions" "GetFunctions" functions;
+    "CallFunction" "CallFunction" call_function;
+    "Stop" "StopProvider" stop;
+}
 
-serve! { v6 tfplugin6 "GetProviderSchema" {
-    "GetResourceIdentitySchemas" identities;
-    "ValidateProviderConfig" validate_provider;
-    "ValidateResourceConfig" validate_resource;
-    "ValidateDataResourceConfig" validate_data;
-    "ValidateEphemeralResourceConfig" validate_ephemeral;
-    "UpgradeResourceState" upgrade;
-    "UpgradeResourceIdentity" upgrade_identity;
-    "ConfigureProvider" configure;
-    "ReadResource" read;
-    "PlanResourceChange" plan;
-    "ApplyResourceChange" apply;
-    "ImportResourceState" import;
-    "MoveResourceState" move_state;
-    "ReadDataSource" read_data;
-    "OpenEphemeralResource" open;
-    "RenewEphemeralResource" renew;
-    "CloseEphemeralResource" close;
-    "GetFunctions" functions;
-    "CallFunction" call_function;
-    "StopProvider" stop;
-}}
+fn respond<F: Future<Output = Result<Bytes, Status>> + Send + 'static>(
+    answer: impl FnOnce(Bytes) -> F + Send + 'static,
+) -> Respond {
+    Box::new(|request| Box::pin(answer(request)))
+}
 
 /// Runs a call. A panic in it becomes a status: if it closed the stream, the core would report a crash of the
 /// whole plugin.
