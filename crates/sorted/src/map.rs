@@ -1,17 +1,18 @@
 use std::{
     borrow::Borrow,
-    mem,
+    fmt, mem,
     ops::{Deref, DerefMut, Index},
 };
 
 use litemap::LiteMap;
 
-use crate::sort_by;
+use crate::sort::{sort_by, sort_unsorted_by};
 
-/// A map as a list that is sorted by keys, for few entries or for entries that arrive in order. It reads like a
-/// [`LiteMap`]. Collecting takes O(n log n) steps, O(n) if the keys are in order, and finding a key O(log n). Inserting
-/// or removing one key takes O(n) steps, so code that inserts many keys in no order uses another map and collects it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A map as a list that is sorted by keys, for few entries, or for many that arrive at once or in order. It reads and
+/// changes like a [`LiteMap`]. Collecting takes O(n log n) steps, O(n) if the keys are in order, and finding a key
+/// O(log n). Inserting or removing one key takes O(n) steps, so code that inserts many keys in no order uses another
+/// map and collects it.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SortedMap<K, V> {
     entries: LiteMap<K, V>,
 }
@@ -44,7 +45,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     #[must_use]
     pub fn from_entries(mut entries: Vec<(K, V)>) -> SortedMap<K, V> {
         if !entries.is_sorted_by(|a, b| a.0 < b.0) {
-            sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
+            sort_unsorted_by(&mut entries, |a, b| a.0.cmp(&b.0));
             keep_last(&mut entries);
         }
         SortedMap { entries: LiteMap::from_sorted_store_unchecked(entries) }
@@ -73,6 +74,12 @@ fn keep_last<K: Ord, V>(entries: &mut Vec<(K, V)>) {
         }
         same
     });
+}
+
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for SortedMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self).finish()
+    }
 }
 
 impl<K, V> Default for SortedMap<K, V> {
@@ -121,8 +128,12 @@ impl<K: Ord, V, const N: usize> From<[(K, V); N]> for SortedMap<K, V> {
 impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
         let mut all = mem::take(self).entries.into_tuple_vec();
+        let last = all.len().saturating_sub(1);
         all.extend(entries);
-        *self = SortedMap::from_entries(all);
+        *self = match all[last..].is_sorted_by(|a, b| a.0 < b.0) {
+            true => SortedMap { entries: LiteMap::from_sorted_store_unchecked(all) },
+            false => SortedMap::from_entries(all),
+        };
     }
 }
 
@@ -170,6 +181,10 @@ mod tests {
             let mut expected: BTreeMap<u8, u16> = first.iter().copied().collect();
             let mut found: SortedMap<u8, u16> = first.into_iter().collect();
             prop_assert!(found.iter().eq(expected.iter()));
+            for key in 0..16 {
+                prop_assert_eq!(found.get_key_value(&key), expected.get_key_value(&key));
+            }
+            prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
             expected.extend(more.iter().copied());
             found.extend(more);
             prop_assert!(found.into_iter().eq(expected));

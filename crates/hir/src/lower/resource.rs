@@ -182,9 +182,7 @@ pub(super) fn enabled(
     };
     if let Some(other) = other {
         let range = enabled.syntax().text_range();
-        let mut both = [other, "enabled"];
-        sorted::sort(&mut both);
-        let [first, second] = both;
+        let (first, second) = (other.min("enabled"), other.max("enabled"));
         exclusive(ctx, range, &format!("\"{first}\" and \"{second}\""), noun);
     }
     *repetition =
