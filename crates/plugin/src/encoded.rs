@@ -21,12 +21,15 @@ use tonic::{
 
 use crate::wire::LARGEST_MESSAGE;
 
+/// An encoded message. It does not implement `Debug`, because messages carry secrets.
+pub(crate) struct EncodedMessage(Bytes);
+
 /// The codec of messages that are encoded already.
 pub(crate) struct EncodedMessages;
 
 impl Codec for EncodedMessages {
-    type Encode = Bytes;
-    type Decode = Bytes;
+    type Encode = EncodedMessage;
+    type Decode = EncodedMessage;
     type Encoder = EncodedMessages;
     type Decoder = EncodedMessages;
 
@@ -40,43 +43,47 @@ impl Codec for EncodedMessages {
 }
 
 impl Encoder for EncodedMessages {
-    type Item = Bytes;
+    type Item = EncodedMessage;
     type Error = Status;
 
-    fn encode(&mut self, message: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(message);
+    fn encode(
+        &mut self,
+        message: EncodedMessage,
+        buffer: &mut EncodeBuf<'_>,
+    ) -> Result<(), Status> {
+        buffer.put(message.0);
         Ok(())
     }
 }
 
 impl Decoder for EncodedMessages {
-    type Item = Bytes;
+    type Item = EncodedMessage;
     type Error = Status;
 
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<EncodedMessage>, Status> {
+        Ok(Some(EncodedMessage(buffer.copy_to_bytes(buffer.remaining()))))
     }
 }
 
 /// Encodes a message.
-pub(crate) fn encoded(message: &impl Message) -> Bytes {
-    message.encode_to_vec().into()
+pub(crate) fn encoded(message: &impl Message) -> EncodedMessage {
+    EncodedMessage(message.encode_to_vec().into())
 }
 
-/// Decodes a message. Fields of bytes share the memory of `bytes`.
+/// Decodes a message. Fields of bytes share the memory of `message`.
 ///
 /// # Errors
 ///
 /// Returns the status "internal", as gRPC demands, if the bytes are not such a message.
-pub(crate) fn decoded<M: Message + Default>(bytes: Bytes) -> Result<M, Status> {
-    M::decode(bytes).map_err(|error| Status::internal(error.to_string()))
+pub(crate) fn decoded<M: Message + Default>(message: EncodedMessage) -> Result<M, Status> {
+    M::decode(message.0).map_err(|error| Status::internal(error.to_string()))
 }
 
 /// The encoded answer to a call.
-pub(crate) type Answering = BoxFuture<'static, Result<Bytes, Status>>;
+pub(crate) type Answering = BoxFuture<'static, Result<EncodedMessage, Status>>;
 
 /// Answers one call, whose encoded request it gets.
-pub(crate) type Respond = Box<dyn FnOnce(Bytes) -> Answering + Send>;
+pub(crate) type Respond = Box<dyn FnOnce(EncodedMessage) -> Answering + Send>;
 
 /// The calls of a service: returns what answers the call with this name, or `None` if there is no such call.
 pub(crate) type Calls = Arc<dyn Fn(&str) -> Option<Respond> + Send + Sync>;
@@ -119,11 +126,11 @@ services! {
 /// A call that has arrived; `None` after its only message.
 struct Arrived(Option<Respond>);
 
-impl UnaryService<Bytes> for Arrived {
-    type Response = Bytes;
-    type Future = BoxFuture<'static, Result<Response<Bytes>, Status>>;
+impl UnaryService<EncodedMessage> for Arrived {
+    type Response = EncodedMessage;
+    type Future = BoxFuture<'static, Result<Response<EncodedMessage>, Status>>;
 
-    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+    fn call(&mut self, request: Request<EncodedMessage>) -> Self::Future {
         let answer = self.0.take().map(|respond| respond(request.into_inner()));
         Box::pin(async {
             let answer = answer.ok_or_else(|| Status::internal("a second message in a call"))?;

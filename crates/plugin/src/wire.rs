@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use bytes::Bytes;
 use prost::Message;
 use tonic::{
     Code, ConnectError, Request, Response, Status, client::Grpc, codegen::http::uri::PathAndQuery,
@@ -10,7 +9,7 @@ use tonic::{
 };
 
 use crate::{
-    encoded::{EncodedMessages, decoded, encoded},
+    encoded::{EncodedMessage, EncodedMessages, decoded, encoded},
     generated::{tfplugin, tfplugin5, tfplugin6},
     protocol::ProtocolVersion,
     schema_read::SchemaAnswer,
@@ -173,15 +172,15 @@ impl WireClient {
         rpc: &Rpc,
         request: impl Message,
     ) -> Result<A, RpcFailure> {
-        let bytes = encoded(&request);
+        let message = encoded(&request);
         // Do not keep the values while the provider works.
         drop(request);
-        let answer = self.exchange(rpc, bytes).await.and_then(decoded);
+        let answer = self.exchange(rpc, message).await.and_then(decoded);
         answer.map_err(|status| RpcFailure { call: self.call(rpc.name), status })
     }
 
     /// Sends an encoded message, and returns that of the answer.
-    async fn exchange(&self, rpc: &Rpc, request: Bytes) -> Result<Bytes, Status> {
+    async fn exchange(&self, rpc: &Rpc, request: EncodedMessage) -> Result<EncodedMessage, Status> {
         let path = match self.protocol {
             ProtocolVersion::V5 => rpc.paths[0],
             ProtocolVersion::V6 => rpc.paths[1],
@@ -209,7 +208,7 @@ macro_rules! calls {
 
         /// The names of each call in protocols 5 and 6, and its messages.
         #[cfg(test)]
-        const CALLS: &[[&str; 4]] =
+        pub(crate) const CALLS: &[[&str; 4]] =
             &[$([$v5, $v6, stringify!($request), stringify!($response)]),*];
     };
 }

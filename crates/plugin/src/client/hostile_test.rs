@@ -16,7 +16,7 @@ use values::{Type, Value};
 
 use super::GrpcProvider;
 use crate::{
-    encoded::{V6, decoded, encoded},
+    encoded::{EncodedMessage, V6, decoded, encoded},
     generated::{
         tfplugin::{self, DynamicValue},
         tfplugin6::{self, schema},
@@ -39,7 +39,7 @@ struct Fake {
 }
 
 impl Fake {
-    fn answer(&self, call: &str, request: Bytes) -> Result<Bytes, Status> {
+    fn answer(&self, call: &str, request: EncodedMessage) -> Result<EncodedMessage, Status> {
         let value = Some(self.value.clone());
         match call {
             "GetProviderSchema" => {
@@ -71,7 +71,7 @@ impl Fake {
         }
     }
 
-    fn open(&self) -> Result<Bytes, Status> {
+    fn open(&self) -> Result<EncodedMessage, Status> {
         self.calls.lock().expect("not poisoned").push("open");
         if let Some(status) = self.status.clone() {
             return Err(status);

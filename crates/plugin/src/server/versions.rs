@@ -2,12 +2,11 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use bytes::Bytes;
 use futures::FutureExt;
 use tonic::Status;
 
 use crate::{
-    encoded::{Calls, Respond, decoded, encoded},
+    encoded::{Calls, EncodedMessage, Respond, decoded, encoded},
     generated::{tfplugin, tfplugin5, tfplugin6},
     server::service::Service,
 };
@@ -18,6 +17,10 @@ macro_rules! serve {
     ($($v5:literal $v6:literal $method:ident;)*) => {
         serve! { v5 tfplugin5 "GetSchema" $($v5 $method)* }
         serve! { v6 tfplugin6 "GetProviderSchema" $($v6 $method)* }
+
+        /// The names of each call in protocols 5 and 6.
+        #[cfg(test)]
+        const CALLS: &[[&str; 2]] = &[$([$v5, $v6]),*];
     };
     ($version:ident $package:ident $schema:literal $($call:literal $method:ident)*) => {
         /// Returns what answers the calls of this version.
@@ -66,8 +69,8 @@ serve! {
     "Stop" "StopProvider" stop;
 }
 
-fn respond<F: Future<Output = Result<Bytes, Status>> + Send + 'static>(
-    answer: impl FnOnce(Bytes) -> F + Send + 'static,
+fn respond<F: Future<Output = Result<EncodedMessage, Status>> + Send + 'static>(
+    answer: impl FnOnce(EncodedMessage) -> F + Send + 'static,
 ) -> Respond {
     Box::new(|request| Box::pin(answer(request)))
 }
@@ -80,4 +83,20 @@ async fn guarded<T>(call: &str, answer: impl Future<Output = T>) -> Result<T, St
         .catch_unwind()
         .await
         .map_err(|_| Status::internal(format!("panic in {call}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CALLS;
+    use crate::wire;
+
+    #[test]
+    fn server_answers_the_calls_of_the_client() {
+        let mut answered = CALLS.to_vec();
+        answered.sort_unstable();
+        // The table of the client is compared with the files of the protocols.
+        let mut called: Vec<_> = wire::CALLS.iter().map(|it| [it[0], it[1]]).collect();
+        called.sort_unstable();
+        assert_eq!(answered, called);
+    }
 }

@@ -20,9 +20,8 @@ pub(super) fn refusals(request: &ValidateRequest, schema: &Schema) -> Vec<Provid
 
 #[cfg(test)]
 mod tests {
-    use sorted::SortedMap;
-
     use provider::{Attribute, Block};
+    use sorted::SortedMap;
     use values::Type;
 
     use super::*;
