@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{codegen_pages, codegen_proto, codegen_syntax, codegen_textmate, words};
+use crate::{codegen_lexer, codegen_pages, codegen_proto, codegen_syntax, codegen_textmate, words};
 
 /// Writes the stale files below `root`, the workspace's folder. Returns the paths of the files that changed.
 ///
@@ -28,6 +28,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
 pub(crate) fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut files = codegen_proto::generate(root)?;
     files.extend(codegen_syntax::generate(root)?);
+    files.extend(codegen_lexer::generate(root)?);
     files.extend(codegen_textmate::generate(root)?);
     files.extend(words::generate(root)?);
     files.extend(codegen_pages::generate(root)?);

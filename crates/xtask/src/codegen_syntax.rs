@@ -321,7 +321,11 @@ fn upper_snake(name: &str) -> String {
     snake(name).to_uppercase()
 }
 
-fn rustfmt(text: &str) -> Result<String> {
+/// Formats generated code.
+///
+/// # Errors
+/// Returns an error if `rustfmt` is missing or refuses the text.
+pub(crate) fn rustfmt(text: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--config", "use_small_heuristics=Max"])
         .stdin(Stdio::piped())

@@ -191,47 +191,77 @@ fn addresses<'p>(profile: &'p str, program: &'p str) -> impl Iterator<Item = u64
     })
 }
 
+/// Functions: their sizes in bytes by the commands that execute them, `0` for those that none executes.
+type Sizes = BTreeMap<Uses, u64>;
+
+/// The bytes for which one more pattern is worth its time: the linker of LLVM compares each pattern with each
+/// function, which takes a millisecond.
+const BYTES_OF_PATTERN: u64 = 4096;
+
+/// The bytes that a command maps for each byte of an executed function outside of the place of that command: others
+/// are around it.
+const BYTES_OF_STRAY: u64 = 8;
+
+/// The best place of functions with one pattern, and what a command maps more for each of them than it executes,
+/// for all commands together. The place is `0` if no pattern is worth its time.
+fn place(sizes: &Sizes) -> (u64, Uses) {
+    let bits = (0..=COMMANDS.len()).map(|bit| 1 << bit);
+    let of_bit = |bit: Uses| {
+        let executed: u64 = sizes.iter().filter(|it| it.0 & bit != 0).map(|it| it.1).sum();
+        let others = sizes.values().sum::<u64>() - executed;
+        (bit, executed * BYTES_OF_STRAY, others)
+    };
+    let bits: Vec<(Uses, u64, u64)> = bits.map(of_bit).collect();
+    let uses = bits.iter().filter(|it| it.1 > it.2).fold(0, |uses, it| uses | it.0);
+    let cost = BYTES_OF_PATTERN + bits.iter().map(|it| it.1.min(it.2)).sum::<u64>();
+    let stray = bits.iter().map(|it| it.1).sum();
+    if cost < stray { (cost, uses) } else { (stray, 0) }
+}
+
 /// The functions below a path, as `6engine` in `_ZN6engine4walk`.
 #[derive(Default)]
 struct Module<'s> {
     children: BTreeMap<&'s str, Module<'s>>,
-    /// The size of all functions.
-    size: u64,
-    /// The size of executed functions by their uses.
-    executed: BTreeMap<Uses, u64>,
-    /// The uses of functions with exactly this path.
-    own: Uses,
+    all: Sizes,
+    /// The functions with exactly this path.
+    own: Sizes,
 }
 
 impl<'s> Module<'s> {
     fn add(&mut self, path: &[&'s str], size: u64, uses: Uses) {
-        self.size += size;
-        if uses != 0 {
-            *self.executed.entry(uses).or_default() += size;
-        }
+        *self.all.entry(uses).or_default() += size;
         match path.split_first() {
             Some((first, rest)) => self.children.entry(first).or_default().add(rest, size, uses),
-            None => self.own |= uses,
+            None => *self.own.entry(uses).or_default() += size,
         }
     }
 
-    /// Adds the patterns of what is executed. One pattern is enough for a module of which most has the same uses.
-    fn add_patterns(&self, path: &str, patterns: &mut Patterns) {
-        for (name, module) in self.children.iter().filter(|(_, it)| !it.executed.is_empty()) {
-            let path = format!("{path}{name}");
-            let most = module.executed.iter().max_by_key(|(_, size)| **size);
-            if let Some((uses, size)) = most
-                && !module.children.is_empty()
-                && 3 * size >= 2 * module.size
-            {
-                patterns.entry(*uses).or_default().insert(format!("{path}*"));
-                continue;
+    /// The patterns that cost least, and what they cost as in [`place`]: one for the module, or those of its parts.
+    fn patterns(&self, path: &str) -> (u64, Patterns) {
+        let mut patterns = Patterns::new();
+        let mut parts = 0;
+        for (name, module) in &self.children {
+            let (cost, inner) = module.patterns(&format!("{path}{name}"));
+            parts += cost;
+            for (uses, inner) in inner {
+                patterns.entry(uses).or_default().extend(inner);
             }
-            if module.own != 0 {
-                patterns.entry(module.own).or_default().insert(format!("{path}17h*"));
-            }
-            module.add_patterns(&path, patterns);
         }
+        let (own, uses) = place(&self.own);
+        add_pattern(&mut patterns, uses, format!("{path}17h*"));
+        let (whole, uses) = place(&self.all);
+        if self.children.is_empty() || parts + own <= whole {
+            return (parts + own, patterns);
+        }
+        let mut patterns = Patterns::new();
+        add_pattern(&mut patterns, uses, format!("{path}*"));
+        (whole, patterns)
+    }
+}
+
+fn add_pattern(patterns: &mut Patterns, uses: Uses, pattern: String) {
+    if uses != 0 {
+        patterns.entry(uses).or_default().insert(pattern);
     }
 }
 
@@ -243,8 +273,8 @@ type Patterns = BTreeMap<Uses, BTreeSet<String>>;
 struct Crate<'s> {
     /// The paths, below what precedes them in the names of sections.
     modules: BTreeMap<&'static str, Module<'s>>,
-    /// The uses of functions whose names have another form, by their patterns.
-    others: BTreeMap<String, Uses>,
+    /// The functions whose names have another form, by their patterns.
+    others: BTreeMap<String, Sizes>,
 }
 
 impl<'s> Crate<'s> {
@@ -257,21 +287,22 @@ impl<'s> Crate<'s> {
             Some(path) => {
                 self.modules.entry(prefix).or_default().add(&path, section.size, uses);
             }
-            None if uses != 0 => {
+            None => {
                 let pattern = format!("{prefix}{}", without_crate_hashes(name));
-                *self.others.entry(pattern).or_default() |= uses;
+                *self.others.entry(pattern).or_default().entry(uses).or_default() += section.size;
             }
-            None => {}
         }
     }
 
     fn patterns(&self) -> Patterns {
         let mut patterns = Patterns::new();
-        for (pattern, uses) in &self.others {
-            patterns.entry(*uses).or_default().insert(pattern.clone());
+        for (pattern, sizes) in &self.others {
+            add_pattern(&mut patterns, place(sizes).1, pattern.clone());
         }
         for (prefix, module) in &self.modules {
-            module.add_patterns(&format!("{prefix}_ZN"), &mut patterns);
+            for (uses, inner) in module.patterns(&format!("{prefix}_ZN")).1 {
+                patterns.entry(uses).or_default().extend(inner);
+            }
         }
         patterns
     }
@@ -360,12 +391,13 @@ mod tests {
         let own = "/t/mayfly-fedcba9876543210.mayfly.1-cgu.0.rcgu.o";
         let hash = "17h0123456789abcdefE";
         let functions = [
-            (0x1000, 0x20, addr, format!("_ZN4addr5parse{hash}")),
-            (0x1020, 0x10, addr, format!("_ZN4addr4text4read{hash}")),
-            (0x1030, 0x10, addr, format!("_ZN4addr4text4show{hash}")),
-            (0x1040, 0x90, addr, format!("_ZN4addr4rest{hash}")),
-            (0x10d0, 0x10, ring, "ring_core".to_owned()),
-            (0x10e0, 0x10, own, "unlikely._RNvXCs1a2b_4coreCs3c_5alloc4fail".to_owned()),
+            (0x10000, 0x2000, addr, format!("_ZN4addr5parse{hash}")),
+            (0x12000, 0x1000, addr, format!("_ZN4addr4text4read{hash}")),
+            (0x13000, 0x1000, addr, format!("_ZN4addr4text4show{hash}")),
+            (0x14000, 0x20000, addr, format!("_ZN4addr4rest{hash}")),
+            (0x34000, 0x1000, ring, "ring_core".to_owned()),
+            (0x35000, 0x1000, own, "unlikely._RNvXCs1a2b_4coreCs3c_5alloc4fail".to_owned()),
+            (0x36000, 0x100, ring, "ring_small".to_owned()),
         ];
         let mut map = "  VMA  LMA  Size Align Out     In      Symbol\n\
                        cfcd40 cfcd40 20c6450 64 .text\n\
@@ -391,13 +423,14 @@ mod tests {
         assert_eq!(lines, expected, "{text}");
     }
 
-    /// The first pattern of a whole function in a crate of the script.
+    /// The beginning of names that a pattern for a crate in the script has.
     fn pattern_of(files: &str) -> String {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SCRIPT);
         let text = fs::read_to_string(script).expect("is readable");
         let lines = text.lines().map(str::trim).skip_while(|it| *it != format!("{files}("));
         let mut patterns = lines.skip(1).take_while(|it| *it != ")");
-        patterns.find(|it| it.ends_with("17h*")).expect("a pattern").to_owned()
+        let pattern = patterns.find(|it| it.starts_with(".text._ZN")).expect("a pattern");
+        pattern.trim_end_matches("17h*").trim_end_matches('*').to_owned()
     }
 
     /// Tests build no release, so nothing else in them reads the script.
@@ -405,7 +438,7 @@ mod tests {
     #[test]
     fn linker_places_executed_functions_before_others() {
         let folder = tempfile::tempdir().expect("a folder");
-        let section = pattern_of("*/libaddr-*.rlib:*").replace("17h*", "17h0123456789abcdefE");
+        let section = pattern_of("*/libaddr-*.rlib:*") + "17h0123456789abcdefE";
         let library = format!(
             "int first(void) {{ return 1; }}\n__attribute__((section(\"{section}\"))) int last(void) {{ return 2; }}\n"
         );
@@ -435,26 +468,40 @@ mod tests {
         check(&[], &[]);
         let version = "/* version */";
         let addr = "*/libaddr-*.rlib:*(";
-        check(&[(0x1000, 1)], &[version, addr, ".text._ZN4addr5parse17h*", ")"]);
-        check(&[(0x10d0, 1)], &[version, "*/libring-*.rlib:*(", ".text.ring_core", ")"]);
+        check(&[(0x10000, 1)], &[version, addr, ".text._ZN4addr5parse17h*", ")"]);
+        check(&[(0x34000, 1)], &[version, "*/libring-*.rlib:*(", ".text.ring_core", ")"]);
         let own = ".text.unlikely._RNvXCs*_4coreCs*_5alloc4fail";
-        check(&[(0x10e0, 1)], &[version, "*/mayfly-*.rcgu.o(", own, ")"]);
+        check(&[(0x35000, 1)], &[version, "*/mayfly-*.rcgu.o(", own, ")"]);
+    }
+
+    #[test]
+    fn function_too_small_for_the_time_of_a_pattern_has_none() {
+        check(&[(0x36000, 1)], &[]);
+        check(
+            &[(0x36000, 7)],
+            &["/* version, init, validate */", "*/libring-*.rlib:*(", ".text.ring_small", ")"],
+        );
     }
 
     #[test]
     fn module_of_which_most_is_used_equally_has_one_pattern() {
         let addr = "*/libaddr-*.rlib:*(";
         let text = ".text._ZN4addr4text*";
-        check(&[(0x1020, 8), (0x1030, 8)], &["/* plan */", addr, text, ")"]);
-        check(&[(0x1040, 8)], &["/* plan */", addr, ".text._ZN4addr*", ")"]);
+        check(&[(0x12000, 8), (0x13000, 8)], &["/* plan */", addr, text, ")"]);
+        let read = ".text._ZN4addr4text4read17h*";
+        check(&[(0x12000, 8)], &["/* plan */", addr, read, ")"]);
+        check(
+            &[(0x10000, 8), (0x12000, 8), (0x14000, 8)],
+            &["/* plan */", addr, ".text._ZN4addr*", ")"],
+        );
     }
 
     #[test]
     fn functions_of_most_commands_precede_those_of_one() {
         let addr = "*/libaddr-*.rlib:*(";
-        let (read, show) = (".text._ZN4addr4text4read17h*", ".text._ZN4addr4text4show17h*");
-        let expected = ["/* plan, others */", addr, show, ")", "/* version */", addr, read, ")"];
-        check(&[(0x1020, 1), (0x1030, 40)], &expected);
+        let (parse, rest) = (".text._ZN4addr5parse17h*", ".text._ZN4addr4rest17h*");
+        let expected = ["/* plan, others */", addr, rest, ")", "/* version */", addr, parse, ")"];
+        check(&[(0x10000, 1), (0x14000, 40)], &expected);
     }
 
     #[test]

@@ -34,6 +34,8 @@ const TABLE: &[Row] = &[
     row("parallel", &[], &[]),
     // Sorting without the meaning of any entry.
     row("sorted", &[], &[]),
+    // The domains of registries: a list.
+    row("public_suffix", &[], &[]),
     row("values", &["sorted"], &[]),
     row("addr", &[], &[]),
     // Backends store opaque bytes; only `state` knows their format.
@@ -79,7 +81,8 @@ const TABLE: &[Row] = &[
     row("terraform-provider-notes", &["mayfly-sdk"], &["mayfly-sdk-testing"]),
     // `addr`: the bundled providers are listed by source address. `http_client`: `restful` calls the APIs of others.
     // `sandbox`: each bundled provider says what it needs to do.
-    row("providers", &["addr", "http_client", "mayfly-sdk", "provider", "sandbox", "sorted", "values"], &["plugin"]),
+    row("providers", &["addr", "http_client", "mayfly-sdk", "provider", "public_suffix", "sandbox", "sorted", "values"],
+        &["plugin"]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
     row("render", &["addr", "causes", "db", "engine", "hir", "parallel", "provider", "sorted", "state", "values"],

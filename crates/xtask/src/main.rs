@@ -16,6 +16,7 @@
 
 mod bench;
 mod codegen;
+mod codegen_lexer;
 mod codegen_pages;
 mod codegen_proto;
 mod codegen_syntax;

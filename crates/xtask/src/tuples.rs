@@ -29,7 +29,11 @@ pub(crate) fn breaches(text: &str) -> Vec<(usize, &'static str)> {
     found
 }
 
+/// Returns true for an alias of a tuple type. The items of an iterator over a map are pairs by its interface.
 fn is_alias(code: &str) -> bool {
+    if code.starts_with("type Item = ") {
+        return false;
+    }
     let code =
         code.strip_prefix("pub(crate) ").or(code.strip_prefix("pub(super) ")).unwrap_or(code);
     let code = code.strip_prefix("pub ").unwrap_or(code);

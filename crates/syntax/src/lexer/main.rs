@@ -1,93 +1,19 @@
 //! The tokens outside templates.
 
-use logos::Logos;
+#[expect(
+    unused,
+    unused_qualifications,
+    clippy::all,
+    reason = "the library writes code for all kinds of tokens"
+)]
+mod generated;
+
+pub(in crate::lexer) use generated::MainToken;
 
 use crate::syntax_kind::SyntaxKind;
 
-/// A token of main mode; [`MainToken::kind`] returns its kind in the tree.
-#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum MainToken {
-    #[regex(r"[ \t]+")]
-    Whitespace,
-    #[regex(r"\r?\n")]
-    Newline,
-    #[regex(r"(#|//)[^\n]*", allow_greedy = true)]
-    LineComment,
-    #[token("/*")]
-    BlockComment,
-    // HCL's own tables are those of Unicode 9. These are newer and so accept more.
-    #[regex(r"[\p{ID_Start}_][\p{ID_Continue}\-]*")]
-    Ident,
-    // Accepts more than numbers, as HCL does: `1..2` and `1e5e5` are one token, which the validation refuses.
-    #[regex(r"[0-9](\.*([0-9]|[eE][+\-]?[0-9]))*")]
-    Number,
-    #[token("\"")]
-    Quote,
-    // The newline must follow the marker directly.
-    #[regex(r"<<-?[\p{ID_Start}_][\p{ID_Continue}\-]*\r?\n")]
-    Heredoc,
-    #[token("~}")]
-    StripEnd,
-    #[token("{")]
-    LBrace,
-    #[token("}")]
-    RBrace,
-    #[token("[")]
-    LBrack,
-    #[token("]")]
-    RBrack,
-    #[token("(")]
-    LParen,
-    #[token(")")]
-    RParen,
-    #[token(".")]
-    Dot,
-    #[token(",")]
-    Comma,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
-    #[token("%")]
-    Percent,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("=")]
-    Eq,
-    #[token("<")]
-    Lt,
-    #[token(">")]
-    Gt,
-    #[token("!")]
-    Bang,
-    #[token("?")]
-    Question,
-    #[token(":")]
-    Colon,
-    #[token("==")]
-    Eq2,
-    #[token("!=")]
-    Neq,
-    #[token("<=")]
-    LtEq,
-    #[token(">=")]
-    GtEq,
-    #[token("&&")]
-    Amp2,
-    #[token("||")]
-    Pipe2,
-    #[token("::")]
-    Colon2,
-    #[token("...")]
-    Dot3,
-    #[token("=>")]
-    FatArrow,
-}
-
 impl MainToken {
-    pub(super) fn kind(self) -> SyntaxKind {
+    pub(in crate::lexer) fn kind(self) -> SyntaxKind {
         match self {
             Self::Whitespace => SyntaxKind::WHITESPACE,
             Self::Newline => SyntaxKind::NEWLINE,

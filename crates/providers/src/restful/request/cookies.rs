@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use cookie::Cookie;
 use http_client::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use http_client::{CookieStore, Url};
+use public_suffix::is_public_suffix;
 
 /// The largest accepted cookie, in bytes.
 const MAX_BYTES: usize = 4096;
@@ -140,11 +141,6 @@ fn is_address(host: &str) -> bool {
 fn is_below(host: &str, domain: &str) -> bool {
     let is_below = host.strip_suffix(domain).is_some_and(|it| it.ends_with('.'));
     is_below && !is_address(host)
-}
-
-/// Returns true for domains below which strangers register theirs, such as `co.uk`.
-fn is_public_suffix(domain: &str) -> bool {
-    psl::suffix_str(domain).is_some_and(|it| it == domain)
 }
 
 /// The folder of the path of a URL.

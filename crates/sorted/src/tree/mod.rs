@@ -1,0 +1,16 @@
+//! Maps and sets for any number of entries in any order.
+
+mod entry;
+mod iter;
+mod map;
+mod order;
+mod set;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    entry::{Entry, OccupiedEntry, VacantEntry},
+    iter::{IntoIter, Iter, IterMut},
+    map::TreeMap,
+    set::{SetIntoIter, SetIter, TreeSet},
+};
