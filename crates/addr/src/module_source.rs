@@ -1,4 +1,5 @@
-use std::collections::BTreeMap;
+use sorted::TreeMap;
+
 use std::fmt;
 
 use crate::provider_source::{DEFAULT_HOST, host};
@@ -24,7 +25,7 @@ pub struct ModulePackage {
     /// The location in the syntax of the getter: a URL, an absolute path, or the address in a registry.
     pub location: String,
     /// The parameters after the question mark, such as `ref`, `depth` or `archive`.
-    pub query: BTreeMap<String, String>,
+    pub query: TreeMap<String, String>,
 }
 
 /// The ways to fetch a package.
@@ -270,7 +271,7 @@ fn package(location: &str) -> Result<ModulePackage, AddrError> {
     if location.contains(char::is_control) || location.contains("${") || location.contains("%{") {
         return Err(unknown(&location));
     }
-    Ok(ModulePackage { getter, location, query: BTreeMap::new() })
+    Ok(ModulePackage { getter, location, query: TreeMap::new() })
 }
 
 fn is_getter(text: &str) -> bool {
@@ -493,7 +494,7 @@ fn split_user(rest: &str) -> Option<(&str, &str)> {
     Some((&rest[..at], &rest[at + 1..]))
 }
 
-fn parameters(query: &str) -> BTreeMap<String, String> {
+fn parameters(query: &str) -> TreeMap<String, String> {
     let pairs = query.split('&').filter(|it| !it.is_empty());
     let pairs = pairs.map(|it| it.split_once('=').unwrap_or((it, "")));
     pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use smol_str::SmolStr;
 
@@ -150,6 +150,21 @@ pub struct ResourceInstance {
 }
 
 impl ResourceInstance {
+    /// The address as [`Display`](fmt::Display) writes it, for the callers that need many: the text is allocated once.
+    pub fn text(&self) -> String {
+        let resource = &self.resource;
+        let names = resource.mode.prefix().len() + resource.type_name.len() + resource.name.len();
+        let key = match &self.key {
+            InstanceKey::None => 0,
+            InstanceKey::Int(_) => 12,
+            InstanceKey::String(key) => key.len() + 8,
+        };
+        let module = if self.module.is_root() { 0 } else { 48 };
+        let mut text = String::with_capacity(module + names + key);
+        let _ = write!(text, "{self}");
+        text
+    }
+
     /// Returns the resource without the instance key.
     pub fn containing_resource(&self) -> AbsResource {
         AbsResource { module: self.module.clone(), resource: self.resource.clone() }

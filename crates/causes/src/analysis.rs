@@ -2,7 +2,6 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::BTreeMap,
     rc::Rc,
     sync::Arc,
 };
@@ -12,6 +11,7 @@ use db::System;
 use engine::{CreatedFirst, ModuleSnapshot, Snapshot, SnapshotInputs, VariableValues};
 use hir::{Module, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::TreeMap;
 use state::{Action, Plan, ResourceChange, State};
 use values::Str;
 
@@ -48,7 +48,7 @@ pub struct Analysis<'a> {
     pub(crate) inputs: &'a Inputs<'a>,
     pub(crate) places: Places<'a>,
     pub(crate) after: &'a After<'a>,
-    drift: BTreeMap<&'a ResourceInstance, &'a ResourceChange>,
+    drift: TreeMap<&'a ResourceInstance, &'a ResourceChange>,
     snapshots: Snapshots<'a>,
     modules: RefCell<FxHashMap<ModuleInstance, Option<Rc<ModulePair<'a>>>>>,
     blocks: OnceCell<OtherBlocks<'a>>,

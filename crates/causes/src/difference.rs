@@ -1,7 +1,6 @@
 //! The parts in which two values differ.
 
-use std::collections::BTreeSet;
-
+use sorted::TreeSet;
 use values::{Kind, Marks, Path, Step, Value};
 
 /// The part of a value at steps that may name the keys of maps as attributes, with the marks of the parts around it.
@@ -67,7 +66,7 @@ fn compare(before: &Value, after: &Value, at: &mut Path, found: &mut Vec<Path>) 
     let (Some(old), Some(new)) = (before.as_map(), after.as_map()) else {
         return found.push(at.clone());
     };
-    let names: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    let names: TreeSet<_> = old.keys().chain(new.keys()).collect();
     let absent = null();
     for name in names {
         at.push(match before.kind() {

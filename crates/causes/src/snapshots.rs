@@ -1,10 +1,9 @@
 //! The objects before and after a plan, as expressions read them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use addr::{AbsResource, InstanceKey, ResourceInstance};
 use engine::Objects;
 use provider::{Schema, mark_by_schema};
+use sorted::{TreeMap, TreeSet};
 use state::{Action, Plan, ResourceChange, State};
 use values::Value;
 
@@ -12,19 +11,19 @@ use values::Value;
 pub(crate) struct Before<'a> {
     state: &'a State,
     /// The old addresses by the new ones.
-    arrived: BTreeMap<AbsResource, BTreeMap<InstanceKey, &'a ResourceInstance>>,
-    left: BTreeSet<&'a ResourceInstance>,
+    arrived: TreeMap<AbsResource, TreeMap<InstanceKey, &'a ResourceInstance>>,
+    left: TreeSet<&'a ResourceInstance>,
 }
 
 /// The objects as the plan makes them.
 pub(crate) struct After<'a> {
     refreshed: &'a State,
-    changes: BTreeMap<AbsResource, Vec<&'a ResourceChange>>,
+    changes: TreeMap<AbsResource, Vec<&'a ResourceChange>>,
 }
 
 impl<'a> Before<'a> {
     pub(crate) fn new(state: &'a State, plan: &'a Plan) -> Before<'a> {
-        let mut before = Before { state, arrived: BTreeMap::new(), left: BTreeSet::new() };
+        let mut before = Before { state, arrived: TreeMap::new(), left: TreeSet::new() };
         for change in plan.changes().chain(plan.drift()) {
             let Some(from) = change.previous_addr.as_ref() else { continue };
             before.left.insert(from);
@@ -40,9 +39,9 @@ impl Objects for Before<'_> {
         &self,
         address: &AbsResource,
         schema: &Schema,
-    ) -> Option<BTreeMap<InstanceKey, Value>> {
+    ) -> Option<TreeMap<InstanceKey, Value>> {
         let stayed = self.state.of_resource(address, schema).unwrap_or_default();
-        let mut objects: BTreeMap<_, _> = stayed
+        let mut objects: TreeMap<_, _> = stayed
             .into_iter()
             .filter(|(key, _)| !self.left.contains(&address.instance(key.clone())))
             .collect();
@@ -58,7 +57,7 @@ impl Objects for Before<'_> {
 
 impl<'a> After<'a> {
     pub(crate) fn new(refreshed: &'a State, plan: &'a Plan) -> After<'a> {
-        let mut changes: BTreeMap<AbsResource, Vec<&ResourceChange>> = BTreeMap::new();
+        let mut changes: TreeMap<AbsResource, Vec<&ResourceChange>> = TreeMap::new();
         for change in plan.changes().filter(|it| it.deposed.is_none()) {
             changes.entry(change.addr.containing_resource()).or_default().push(change);
         }
@@ -76,7 +75,7 @@ impl Objects for After<'_> {
         &self,
         address: &AbsResource,
         schema: &Schema,
-    ) -> Option<BTreeMap<InstanceKey, Value>> {
+    ) -> Option<TreeMap<InstanceKey, Value>> {
         let mut objects = self.refreshed.of_resource(address, schema).unwrap_or_default();
         for change in self.changes_of(address) {
             let key = change.addr.key.clone();

@@ -52,9 +52,9 @@ pub(crate) fn shell_words(text: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
 
     use operations::child_environment::gives_secret;
+    use sorted::TreeSet;
 
     use super::*;
 
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn arguments_that_set_a_secret_are_withheld() {
-        let secrets = BTreeSet::from(["token".into()]);
+        let secrets = TreeSet::from(["token".into()]);
         let given = |text: &str| gives_secret(flags(text).as_deref(), &secrets);
         for text in [
             "-var token=x",

@@ -1,10 +1,9 @@
 //! Supervision of the child processes of a command, and cleanup of processes that an earlier run in this directory
 //! left.
 
-use std::collections::BTreeSet;
-
 use db::{Diagnostic, Summary};
 use plugin::Supervision;
+use sorted::TreeSet;
 
 use crate::session::CommandSession;
 
@@ -25,7 +24,7 @@ pub(crate) fn begin(session: &CommandSession) {
 }
 
 fn warning(left: &[String]) -> Diagnostic {
-    let names: BTreeSet<&str> = left.iter().map(String::as_str).collect();
+    let names: TreeSet<&str> = left.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
         "An earlier run in this directory was killed together with its supervisor and left \

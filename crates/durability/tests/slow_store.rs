@@ -1,7 +1,6 @@
 //! An apply whose state is kept in a store that takes very long.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
@@ -21,6 +20,7 @@ use engine::{
 };
 use project::{Configure as _, Project};
 use provider::Provider;
+use sorted::TreeMap;
 use state::{PlanMode, State, StateFile, journal::Begin};
 use tokio::sync::Semaphore;
 
@@ -128,7 +128,7 @@ impl World {
         let system = Arc::new(MemorySystem::new().with_variables([always].into()));
         system.write("main.tf", MAIN);
         let as_system = Arc::clone(&system) as Arc<dyn System>;
-        let loaded = Project::load(as_system, PathBuf::from("."), BTreeMap::new());
+        let loaded = Project::load(as_system, PathBuf::from("."), TreeMap::new());
         let mut project = loaded.expect("is readable");
         project.set_schemas(ProviderSource::default_for("test"), fake::schemas());
         let mut runtime = tokio::runtime::Builder::new_current_thread();

@@ -4,7 +4,6 @@
 //! **Invariant:** only a keyed hash of file contents is kept, because the contents may be secret.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -15,6 +14,7 @@ use addr::ResourceInstance;
 use db::{DirectoryEntry, System};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use sorted::{TreeMap, TreeSet};
 use state::{Action, Plan, PlannedFile, PlannedFiles, ResourceChange};
 
 use crate::memo::process_key;
@@ -23,7 +23,7 @@ use crate::memo::process_key;
 pub(crate) struct Observed {
     system: Arc<dyn System>,
     key: [u8; 32],
-    answers: Mutex<BTreeMap<(Question, PathBuf), Known>>,
+    answers: Mutex<TreeMap<(Question, PathBuf), Known>>,
     /// The resource instance whose configuration is being evaluated.
     reader: Mutex<Option<ResourceInstance>>,
 }
@@ -34,7 +34,7 @@ struct Known {
     is_found: bool,
     /// True if anything but the configuration of a resource instance read it.
     is_shared: bool,
-    instances: BTreeSet<ResourceInstance>,
+    instances: TreeSet<ResourceInstance>,
 }
 
 /// A file operation.
@@ -74,9 +74,9 @@ impl Observed {
         let is_evaluated =
             |it: &ResourceChange| it.change.action != Action::NoOp && it.deposed.is_none();
         let changes = plan.changes();
-        let changed: BTreeSet<&ResourceInstance> =
+        let changed: TreeSet<&ResourceInstance> =
             changes.filter(|it| is_evaluated(it)).map(|it| &it.addr).collect();
-        let mut read = BTreeMap::new();
+        let mut read = TreeMap::new();
         for ((question, path), known) in self.answers().iter() {
             let counts = known.is_shared || known.instances.iter().any(|it| changed.contains(it));
             if !counts || path.starts_with(temp) {
@@ -121,7 +121,7 @@ impl Observed {
         paths
     }
 
-    fn answers(&self) -> MutexGuard<'_, BTreeMap<(Question, PathBuf), Known>> {
+    fn answers(&self) -> MutexGuard<'_, TreeMap<(Question, PathBuf), Known>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -136,7 +136,7 @@ impl Observed {
             answer,
             is_found,
             is_shared: false,
-            instances: BTreeSet::new(),
+            instances: TreeSet::new(),
         });
         (known.answer, known.is_found) = (answer, is_found);
         known.is_shared |= reader.is_none();

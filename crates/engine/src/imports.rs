@@ -1,10 +1,11 @@
 //! The objects that `import` blocks name, as soon as the expressions of the blocks are evaluated.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{cell::RefCell, rc::Rc};
 
 use addr::ResourceInstance;
 use hir::Entry;
 use provider::ImportTarget;
+use sorted::TreeMap;
 use state::Importing;
 use values::Str;
 
@@ -40,7 +41,7 @@ pub(crate) fn import_id(importing: &Importing) -> Option<ObjectId> {
 /// The imports of a plan, by address.
 #[derive(Default)]
 pub(crate) struct Imports {
-    wanted: RefCell<BTreeMap<ResourceInstance, Rc<WantedImport>>>,
+    wanted: RefCell<TreeMap<ResourceInstance, Rc<WantedImport>>>,
 }
 
 impl Imports {

@@ -6,7 +6,6 @@
 
 use std::{
     cell::RefCell,
-    collections::BTreeMap,
     rc::{Rc, Weak},
     sync::Arc,
 };
@@ -19,6 +18,7 @@ use hir::{
 };
 use provider::{Schema, mark_by_schema};
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use state::State;
 use values::{Mark, Str, Type, Value, ValueMap, functions::FunctionEnv};
 
@@ -167,7 +167,7 @@ pub(crate) struct ModuleScope<'a> {
     _kept: Option<Rc<ModuleScope<'a>>>,
     me: Weak<ModuleScope<'a>>,
     known: RefCell<FxHashMap<Ref, Value>>,
-    children: RefCell<BTreeMap<(Str, InstanceKey), Rc<ModuleScope<'a>>>>,
+    children: RefCell<TreeMap<(Str, InstanceKey), Rc<ModuleScope<'a>>>>,
     /// The current depth of nested references. Beyond [`MAX_DEPTH`], values are unknown.
     depth: RefCell<u32>,
 }
@@ -418,7 +418,7 @@ impl<'a> ModuleScope<'a> {
         let Some((entry, _)) = self.module().calls.get(call) else { return Ok(Value::dynamic()) };
         let instances = self.instance.as_ref().and_then(|_| self.instances_of(entry));
         let Some(instances) = instances else { return Ok(Value::dynamic()) };
-        let mut values = BTreeMap::new();
+        let mut values = TreeMap::new();
         for each in instances {
             let key = each.key.clone();
             let Some(child) = self.child(call, each) else { return Ok(Value::dynamic()) };
@@ -524,10 +524,7 @@ fn declared(value: Value, sensitive: bool, ephemeral: bool) -> Value {
 }
 
 /// Combines the instances of a resource or module call into one value. `None` if the only instance is missing.
-fn collected(
-    mut instances: BTreeMap<InstanceKey, Value>,
-    repetition: &Repetition,
-) -> Option<Value> {
+fn collected(mut instances: TreeMap<InstanceKey, Value>, repetition: &Repetition) -> Option<Value> {
     match repetition {
         Repetition::Single | Repetition::Enabled(_) => instances.remove(&InstanceKey::None),
         Repetition::Count(_) => Some(Value::tuple(instances.into_values().collect())),

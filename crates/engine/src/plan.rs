@@ -470,7 +470,7 @@ fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
 fn given_plain(
     program: &Program,
     variables: &VariableValues,
-) -> std::collections::BTreeMap<values::Str, Value> {
+) -> sorted::TreeMap<values::Str, Value> {
     let declared = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
     let given = declared.filter_map(|(name, _)| {
         // The value as it was given: apply converts it to the variable's type, as plan does.
@@ -479,10 +479,7 @@ fn given_plain(
     given.collect()
 }
 
-fn given_ephemeral(
-    program: &Program,
-    variables: &VariableValues,
-) -> std::collections::BTreeSet<values::Str> {
+fn given_ephemeral(program: &Program, variables: &VariableValues) -> sorted::TreeSet<values::Str> {
     let declared = program.root().variables.iter().filter(|(_, it)| it.variable().ephemeral);
     declared.map(|(name, _)| name.clone()).filter(|name| variables.contains(name)).collect()
 }

@@ -18,7 +18,6 @@ mod processes;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
     rc::Rc,
     sync::Arc,
     time::Duration,
@@ -28,6 +27,7 @@ use addr::{InstanceKey, ProviderSource};
 use hir::Entry;
 use provider::{Provider, Provisioner};
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use tokio::sync::{Notify, OnceCell};
 use values::{Str, Value};
 
@@ -66,7 +66,7 @@ pub(crate) struct Pool {
     /// Notified when a process has started.
     pub(crate) started_one: Notify,
     /// The provisioner plugins, by the name of the provisioner.
-    provisioners: RefCell<BTreeMap<Str, Rc<StartedProvisioner>>>,
+    provisioners: RefCell<TreeMap<Str, Rc<StartedProvisioner>>>,
 }
 
 /// A provisioner plugin that was started, or whose start failed and was reported.
@@ -76,7 +76,7 @@ pub(crate) type StartedProvisioner = OnceCell<Result<Arc<dyn Provisioner>, Faile
 #[derive(Clone)]
 struct Configurations {
     source: ProviderSource,
-    instances: BTreeMap<InstanceKey, Digest>,
+    instances: TreeMap<InstanceKey, Digest>,
 }
 
 /// The processes that are kept from one run to the next.

@@ -3,11 +3,12 @@
 //! Values that only a run could give are unknown. A plugin is started only for a configuration that has not passed
 //! before, see [`Verdicts`].
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use db::Diagnostic;
 use futures::future::LocalBoxFuture;
 use hir::{Entry, Module, Program, item::Provisioner};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -42,7 +43,7 @@ async fn validate_blocks(
         return Vec::new();
     }
     let mut diagnostics = Vec::new();
-    let mut cases: BTreeMap<&Str, Vec<Case<'_>>> = BTreeMap::new();
+    let mut cases: TreeMap<&Str, Vec<Case<'_>>> = TreeMap::new();
     let offline = offline(program, environment, workspace);
     for module in &program.modules {
         of_module(program, &offline, module, counts, &mut cases, &mut diagnostics);
@@ -72,7 +73,7 @@ fn of_module<'p>(
     offline: &Offline<'p>,
     module: &'p Module,
     counts: fn(&Provisioner) -> bool,
-    cases: &mut BTreeMap<&'p Str, Vec<Case<'p>>>,
+    cases: &mut TreeMap<&'p Str, Vec<Case<'p>>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let scope = ModuleScope::of(offline, module.id);

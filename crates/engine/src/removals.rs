@@ -2,19 +2,18 @@
 //!
 //! A block in a module holds in each of its instances, for all instances of the resource or module that it names.
 
-use std::collections::BTreeMap;
-
 use addr::{ConfigResource, ModulePath, SmolStr, Target};
 use db::{Diagnostic, Summary};
 use hir::{Entry, Program, item::Removed};
+use sorted::TreeMap;
 
 use crate::walk::context::Walk;
 
 /// The `removed` blocks of a configuration.
 #[derive(Default)]
 pub struct Removals {
-    resources: BTreeMap<ConfigResource, Entry>,
-    modules: BTreeMap<ModulePath, Entry>,
+    resources: TreeMap<ConfigResource, Entry>,
+    modules: TreeMap<ModulePath, Entry>,
 }
 
 impl Removals {

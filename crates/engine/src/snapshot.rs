@@ -3,13 +3,14 @@
 //! The analysis of causes compares the snapshots before and after a plan. Providers are not called, so the results
 //! of their functions are unknown.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use addr::{AbsResource, InstanceKey};
 use db::System;
 use hir::{ExprId, Item, Module, Program, Ref, Scope, item::Repetition};
 use provider::{Schema, mark_by_schema};
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use state::State;
 use values::{Number, Str, Value};
 
@@ -26,7 +27,7 @@ pub trait Objects {
         &self,
         address: &AbsResource,
         schema: &Schema,
-    ) -> Option<BTreeMap<InstanceKey, Value>>;
+    ) -> Option<TreeMap<InstanceKey, Value>>;
 }
 
 impl Objects for State {
@@ -34,7 +35,7 @@ impl Objects for State {
         &self,
         address: &AbsResource,
         schema: &Schema,
-    ) -> Option<BTreeMap<InstanceKey, Value>> {
+    ) -> Option<TreeMap<InstanceKey, Value>> {
         let stored = self.resource(address)?;
         let instances = stored.instances.iter().filter_map(|(key, it)| {
             let object = it.current.as_ref()?.decode(schema.implied_type()).ok()?;

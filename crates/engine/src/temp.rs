@@ -129,7 +129,7 @@ mod tests {
     fn each_module_instance_has_its_own_temporary_directory() {
         let root = TempRoot::new(".terraform", "1111");
         assert_eq!(root.of(&module("")), ".terraform/tmp/1111/e3b0c44298fc1c149afb");
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = sorted::TreeSet::new();
         let instances = [
             "",
             "module.a.",

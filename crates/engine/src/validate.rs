@@ -5,10 +5,7 @@
 //!
 //! A plan lets providers validate every instance. [`validate_unplanned`] validates the blocks without instances.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use addr::{InstanceKey, ModuleInstance, ProviderSource, Resource, ResourceMode};
 use db::{Diagnostic, Summary};
@@ -22,6 +19,7 @@ use hir::{
 use provider::{
     Block, Provider, ProviderDiagnostic, ProviderSchemas, Provisioner, ValidateRequest,
 };
+use sorted::{TreeMap, TreeSet};
 use state::Action;
 use values::{Str, Value, msgpack};
 
@@ -113,7 +111,7 @@ async fn validate_all(
     instances: &ProviderInstances,
 ) -> Vec<Diagnostic> {
     let offline = || offline(program, environment, workspace);
-    let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
+    let mut cases: TreeMap<ProviderSource, Vec<Case<'_>>> = TreeMap::new();
     let mut diagnostics = Vec::new();
     for module in &program.modules {
         let entries = module.resources.values().collect();
@@ -154,7 +152,7 @@ async fn validate_others(
 ) -> Vec<Diagnostic> {
     let offline = || offline(program, environment, workspace);
     let planned = planned_blocks(program, outcome);
-    let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
+    let mut cases: TreeMap<ProviderSource, Vec<Case<'_>>> = TreeMap::new();
     for module in &program.modules {
         let unplanned =
             module.resources.iter().filter(|(it, _)| !planned.contains(&(module.id, it)));
@@ -200,7 +198,7 @@ fn planned_blocks<'p>(
     let read = read.filter(|(_, resource)| resource.mode == ResourceMode::Data);
     let opened = plan.ephemerals.iter().map(|it| (&it.addr.module, &it.addr.resource));
     let blocks = changes.chain(read).chain(opened);
-    let mut directories: BTreeMap<&ModuleInstance, Option<ModuleId>> = BTreeMap::new();
+    let mut directories: TreeMap<&ModuleInstance, Option<ModuleId>> = TreeMap::new();
     blocks
         .filter_map(|(module, resource)| {
             let directory = directories.entry(module);
@@ -219,7 +217,7 @@ fn directory_of(program: &Program, module: &ModuleInstance) -> Option<ModuleId> 
 async fn ask_providers(
     program: &Program,
     environment: &Environment,
-    cases: BTreeMap<ProviderSource, Vec<Case<'_>>>,
+    cases: TreeMap<ProviderSource, Vec<Case<'_>>>,
     verdicts: &dyn Verdicts,
 ) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
@@ -245,7 +243,7 @@ async fn ask_providers(
 /// Removes duplicate diagnostics. A directory whose calls lead to different modules occurs several times in the
 /// program, and each occurrence has the same diagnostics.
 pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let directories: BTreeSet<&Str> = program.modules.iter().map(|it| &it.dir).collect();
+    let directories: TreeSet<&Str> = program.modules.iter().map(|it| &it.dir).collect();
     if directories.len() == program.modules.len() {
         return diagnostics;
     }
@@ -392,7 +390,7 @@ fn of_providers<'p>(
 }
 
 /// The values of `each` in the known instances of a `provider` block.
-fn each_of(instances: Option<&BTreeMap<Str, Value>>) -> Vec<Each> {
+fn each_of(instances: Option<&TreeMap<Str, Value>>) -> Vec<Each> {
     let each = |(key, value): (&Str, &Value)| Each {
         key: InstanceKey::string(&**key),
         value: Some(value.clone()),
@@ -410,10 +408,10 @@ fn of_unconfigured(program: &Program) -> Vec<(ProviderSource, Case<'_>)> {
         let names = module.providers.keys();
         names.filter_map(|(local_name, _)| module.provider_sources.get(local_name))
     });
-    let mut seen: BTreeSet<&ProviderSource> = configured.collect();
+    let mut seen: TreeSet<&ProviderSource> = configured.collect();
     let mut cases = Vec::new();
     for module in &program.modules {
-        let mut wanting: BTreeMap<&str, (&ProviderSource, &ProviderSchemas)> = BTreeMap::new();
+        let mut wanting: TreeMap<&str, (&ProviderSource, &ProviderSchemas)> = TreeMap::new();
         for (local_name, source) in &module.provider_sources {
             let schemas = program.schemas.get(source).filter(|it| it.wants_configuration());
             wanting.extend(schemas.map(|it| (&**local_name, (source, &**it))));

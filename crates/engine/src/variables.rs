@@ -2,19 +2,18 @@
 //!
 //! **Invariant:** no type here prints values with `Debug`, because ephemeral values are among them.
 
-use std::collections::BTreeMap;
-
 use db::{Diagnostic, Location, Summary};
 use hir::{At, Entry, Program, item::Variable};
+use sorted::TreeMap;
 use values::{Str, Value, convert::ConvertError};
 
 /// Raw values for the variables of the root module. The engine, which knows the declarations, converts them,
 /// applies defaults and validates.
 #[derive(Clone, Default)]
 pub struct VariableValues {
-    values: BTreeMap<Str, GivenValue>,
+    values: TreeMap<Str, GivenValue>,
     /// The outputs of earlier runs of a test, by the name of the run.
-    runs: BTreeMap<Str, Value>,
+    runs: TreeMap<Str, Value>,
 }
 
 /// A value with its source.

@@ -22,12 +22,12 @@
 )]
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::AccessKind};
+use sorted::{TreeMap, TreeSet};
 
 /// A change in the watched directories.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub struct FileWatcher {
     /// `None` if the system has no watches at all.
     watches: Option<Box<dyn Watches>>,
     /// The watched directories. The identity detects that another directory took the place of a watched one.
-    watched: BTreeMap<PathBuf, Identity>,
+    watched: TreeMap<PathBuf, Identity>,
     /// The wanted directories that do not exist. Their nearest existing parent is watched instead.
-    absent: BTreeSet<PathBuf>,
+    absent: TreeSet<PathBuf>,
     is_complete: bool,
 }
 
@@ -89,22 +89,22 @@ impl FileWatcher {
 
     fn over(watches: Option<Box<dyn Watches>>) -> FileWatcher {
         let is_complete = watches.is_some();
-        FileWatcher { watches, watched: BTreeMap::new(), absent: BTreeSet::new(), is_complete }
+        FileWatcher { watches, watched: TreeMap::new(), absent: TreeSet::new(), is_complete }
     }
 
     /// Watches exactly these directories. For a missing directory it watches the nearest existing parent.
-    pub fn set(&mut self, wanted: &BTreeSet<PathBuf>) -> WatchEffect {
+    pub fn set(&mut self, wanted: &TreeSet<PathBuf>) -> WatchEffect {
         let FileWatcher { watches: Some(watches), watched, .. } = self else {
             return WatchEffect::default();
         };
         let mut update = Update {
             watches: &mut **watches,
             before: watched,
-            now: BTreeMap::new(),
+            now: TreeMap::new(),
             begun: Vec::new(),
             is_complete: true,
         };
-        let mut absent = BTreeSet::new();
+        let mut absent = TreeSet::new();
         for directory in wanted {
             if update.watch_nearest(directory).as_deref() != Some(directory) {
                 absent.insert(directory.clone());
@@ -142,8 +142,8 @@ impl FileWatcher {
 /// One call of [`FileWatcher::set`].
 struct Update<'w> {
     watches: &'w mut dyn Watches,
-    before: &'w BTreeMap<PathBuf, Identity>,
-    now: BTreeMap<PathBuf, Identity>,
+    before: &'w TreeMap<PathBuf, Identity>,
+    now: TreeMap<PathBuf, Identity>,
     begun: Vec<PathBuf>,
     is_complete: bool,
 }

@@ -12,10 +12,10 @@ use super::*;
 /// A file system with directories only, and the watches of it.
 #[derive(Default)]
 struct Memory {
-    directories: BTreeMap<PathBuf, u64>,
+    directories: TreeMap<PathBuf, u64>,
     watched: Vec<PathBuf>,
     /// The directories that the system does not watch.
-    refused: BTreeSet<PathBuf>,
+    refused: TreeSet<PathBuf>,
 }
 
 impl Watches for Rc<RefCell<Memory>> {

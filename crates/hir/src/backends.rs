@@ -2,13 +2,13 @@
 //!
 //! No argument is required here: `-backend-config` or the environment may supply it.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use db::Summary;
 use provider::{
     Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting,
 };
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{Str, Type};
 
 /// The backend types.
@@ -110,8 +110,8 @@ static CLOUD: LazyLock<Block> = LazyLock::new(|| {
     nesting(texts("hostname organization token"), [("workspaces", Nesting::Single, workspaces)])
 });
 
-static BACKENDS: LazyLock<BTreeMap<&'static str, Block>> = LazyLock::new(|| {
-    BTreeMap::from([
+static BACKENDS: LazyLock<TreeMap<&'static str, Block>> = LazyLock::new(|| {
+    TreeMap::from([
         ("local", block(texts("path workspace_dir"))),
         ("remote", remote()),
         ("azurerm", azurerm()),

@@ -1,14 +1,12 @@
 //! Builds the [`Program`], a snapshot of the configuration that the engine runs without the database.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use addr::ProviderSource;
 use db::{Block, Directory, File, SourceText, Sources};
 use provider::ProviderSchemas;
 use rustc_hash::FxHashMap;
+use sorted::{TreeMap, TreeSet};
 use values::Str;
 
 use crate::{
@@ -123,7 +121,7 @@ pub fn program_with(
             }
         }
     }
-    let files: BTreeSet<&Arc<str>> = blocks.iter().map(|block| block.file(db).path(db)).collect();
+    let files: TreeSet<&Arc<str>> = blocks.iter().map(|block| block.file(db).path(db)).collect();
     let texts = program.sources.files.iter().map(|file| match files.contains(&file.path) {
         true => blocks
             .iter()
@@ -274,16 +272,16 @@ impl<'db> Build<'db> {
             locals: Named::default(),
             outputs: Named::default(),
             resources: Named::default(),
-            calls: BTreeMap::new(),
-            sources: BTreeMap::new(),
-            versions: BTreeMap::new(),
-            providers: BTreeMap::new(),
-            checks: BTreeMap::new(),
+            calls: TreeMap::new(),
+            sources: TreeMap::new(),
+            versions: TreeMap::new(),
+            providers: TreeMap::new(),
+            checks: TreeMap::new(),
             assertions: None,
             others: self.others(directory),
-            provider_sources: BTreeMap::new(),
+            provider_sources: TreeMap::new(),
             requirements: module_requirements(self.db, directory),
-            configuration_aliases: BTreeMap::new(),
+            configuration_aliases: TreeMap::new(),
         };
         for (local_name, (entry, _)) in &required.declared {
             module.provider_sources.insert(local_name.clone(), required.source(local_name));
@@ -363,7 +361,7 @@ impl<'db> Build<'db> {
     fn overrides(&self, directories: &[Directory]) -> Overrides {
         let is_override = |file: &File| db::is_override(file.path(self.db));
         let has_any = |directory: &&Directory| directory.files(self.db).iter().any(is_override);
-        let mut found = BTreeMap::new();
+        let mut found = TreeMap::new();
         for file in directories.iter().filter(has_any).flat_map(|it| it.files(self.db)) {
             for block in file.blocks(self.db) {
                 let overrides = block.overrides(self.db).iter();
@@ -384,7 +382,7 @@ impl<'db> Build<'db> {
 
 /// All loaded schemas. A provider that only the state refers to is included, because its objects may have to be
 /// destroyed.
-fn schemas(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Arc<ProviderSchemas>> {
+fn schemas(db: &dyn Db, workspace: Workspace) -> TreeMap<ProviderSource, Arc<ProviderSchemas>> {
     let inputs = workspace.providers(db);
     inputs.iter().map(|(source, input)| (source.clone(), input.schemas(db).0.clone())).collect()
 }
@@ -393,8 +391,8 @@ fn schemas(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Arc<Pr
 pub fn provider_requirements(
     db: &dyn Db,
     workspace: Workspace,
-) -> BTreeMap<ProviderSource, Vec<Str>> {
-    let mut requirements: BTreeMap<ProviderSource, Vec<Str>> = BTreeMap::new();
+) -> TreeMap<ProviderSource, Vec<Str>> {
+    let mut requirements: TreeMap<ProviderSource, Vec<Str>> = TreeMap::new();
     for directory in reachable(db, workspace) {
         for (source, versions) in module_requirements(db, directory) {
             requirements.entry(source).or_default().extend(versions);
@@ -405,11 +403,8 @@ pub fn provider_requirements(
 
 /// The providers that one module needs, each with its version constraints, without those of the modules that it
 /// calls.
-pub fn module_requirements(
-    db: &dyn Db,
-    directory: Directory,
-) -> BTreeMap<ProviderSource, Vec<Str>> {
-    let mut requirements: BTreeMap<ProviderSource, Vec<Str>> = BTreeMap::new();
+pub fn module_requirements(db: &dyn Db, directory: Directory) -> TreeMap<ProviderSource, Vec<Str>> {
+    let mut requirements: TreeMap<ProviderSource, Vec<Str>> = TreeMap::new();
     let required = required_providers(db, directory);
     for (local_name, (entry, _)) in &required.declared {
         let versions = requirements.entry(required.source(local_name)).or_default();
@@ -428,8 +423,8 @@ pub fn module_requirements(
 }
 
 /// The names of the provisioners that the configuration uses.
-pub fn provisioner_kinds(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
-    let mut kinds = BTreeSet::new();
+pub fn provisioner_kinds(db: &dyn Db, workspace: Workspace) -> TreeSet<Str> {
+    let mut kinds = TreeSet::new();
     for directory in reachable(db, workspace) {
         let resources = all_of_kind(db, directory, NameKind::Resource);
         for key in resources.into_iter().chain(all_of_kind(db, directory, NameKind::Removed)) {
@@ -454,7 +449,7 @@ fn table<K: std::hash::Hash + Eq>(declared: impl Iterator<Item = (K, Entry)>) ->
 }
 
 /// The local names of all providers that the module's calls, provider blocks and resources use.
-fn provider_names(module: &Module) -> BTreeSet<Str> {
+fn provider_names(module: &Module) -> TreeSet<Str> {
     let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
     let passed = calls.flat_map(|call| call.providers.iter().flatten());
     let passed = passed.map(|it| &*it.parent.local_name);
@@ -466,7 +461,7 @@ fn provider_names(module: &Module) -> BTreeSet<Str> {
 }
 
 /// The local names of the providers that a module's resources and provider blocks use.
-fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
+fn named_providers(db: &dyn Db, directory: Directory) -> TreeSet<Str> {
     let resources = all_of_kind(db, directory, NameKind::Resource).into_iter();
     let used = resources.filter_map(|key| {
         let item = &block_items(db, key.block)[key.index as usize];
@@ -487,8 +482,8 @@ fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
 
 /// Collects distinct names. Allocates a name only at its first occurrence: thousands of resources share a few
 /// providers.
-fn distinct_names<'a>(all: impl Iterator<Item = &'a str>) -> BTreeSet<Str> {
-    let mut names: BTreeSet<Str> = BTreeSet::new();
+fn distinct_names<'a>(all: impl Iterator<Item = &'a str>) -> TreeSet<Str> {
+    let mut names: TreeSet<Str> = TreeSet::new();
     for name in all {
         if !names.contains(name) {
             names.insert(name.into());

@@ -4,10 +4,11 @@
 //! block_names (content) ─► symbol table (symbols) ─► lookup ─► ItemKey ─► item (content)
 //! ```
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use addr::ProviderSource;
 use db::Directory;
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -102,7 +103,7 @@ pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequiredProviders {
     /// The declared entries by local name, each with its source. The source is `None` if it cannot be parsed.
-    pub declared: BTreeMap<Str, (RequiredProvider, Option<ProviderSource>)>,
+    pub declared: TreeMap<Str, (RequiredProvider, Option<ProviderSource>)>,
     /// The `required_version` constraints, unparsed.
     pub required_versions: Vec<Str>,
 }

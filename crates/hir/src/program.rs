@@ -3,13 +3,14 @@
 //! It holds no database. Unchanged items keep their `Arc` from one revision to the next, so the engine can compare
 //! pointers to see what an edit changed.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::ProviderSource;
 use db::{ByteRange, Diagnostic, Location, Sources};
 use indexmap::IndexMap;
 use provider::ProviderSchemas;
 use rustc_hash::FxBuildHasher;
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -30,7 +31,7 @@ pub struct Program {
     /// of its own calls depend on how it is called.
     pub modules: Vec<Arc<Module>>,
     /// The loaded schemas, by provider.
-    pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
+    pub schemas: TreeMap<ProviderSource, Arc<ProviderSchemas>>,
     /// The schemas of the provisioner plugins that the configuration uses, by the name of the provisioner.
     pub provisioners: ProvisionerSchemas,
     /// The source text, for diagnostics.
@@ -49,16 +50,16 @@ pub struct Program {
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct TestDoubles {
     /// The mocked provider configurations of the root module, by local name and alias.
-    pub mocks: BTreeMap<(Str, Option<Str>), Arc<MockProvider>>,
+    pub mocks: TreeMap<(Str, Option<Str>), Arc<MockProvider>>,
     /// The overridden objects. A target occurs once.
     pub overrides: Vec<ObjectOverride>,
 }
 
 /// The hints of the analysis that have related locations, by their own location.
-pub type Explanations = BTreeMap<Location, Vec<Diagnostic>>;
+pub type Explanations = TreeMap<Location, Vec<Diagnostic>>;
 
 /// The items that override files change, by block.
-pub type Overrides = BTreeMap<BlockPlace, Vec<OverriddenItem>>;
+pub type Overrides = TreeMap<BlockPlace, Vec<OverriddenItem>>;
 
 /// The place of a block in [`Program::sources`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -98,26 +99,26 @@ pub struct Module {
     /// Managed, data and ephemeral resources.
     pub resources: Named<addr::Resource>,
     /// The module calls, each with the called module.
-    pub calls: BTreeMap<Str, (Entry, ModuleId)>,
+    pub calls: TreeMap<Str, (Entry, ModuleId)>,
     /// The values of call sources that are not literals, by name of the call.
-    pub sources: BTreeMap<Str, Str>,
+    pub sources: TreeMap<Str, Str>,
     /// The values of version constraints that are not literals, by name of the call.
-    pub versions: BTreeMap<Str, Str>,
+    pub versions: TreeMap<Str, Str>,
     /// The provider configurations, by local name and alias.
-    pub providers: BTreeMap<(Str, Option<Str>), Entry>,
+    pub providers: TreeMap<(Str, Option<Str>), Entry>,
     /// The `check` blocks.
-    pub checks: BTreeMap<Str, Entry>,
+    pub checks: TreeMap<Str, Entry>,
     /// The `run` block of a test whose assertions are evaluated. `None` outside of tests.
     pub assertions: Option<Entry>,
     /// The `moved`, `removed` and `import` blocks, each kind in source order.
     pub others: Vec<Entry>,
     /// The source of each local provider name, declared or implied.
-    pub provider_sources: BTreeMap<Str, ProviderSource>,
+    pub provider_sources: TreeMap<Str, ProviderSource>,
     /// The providers that the module needs without those of the modules that it calls, each with its version
     /// constraints, unparsed.
-    pub requirements: BTreeMap<ProviderSource, Vec<Str>>,
+    pub requirements: TreeMap<ProviderSource, Vec<Str>>,
     /// The aliases that the caller must pass (`configuration_aliases`), by local name.
-    pub configuration_aliases: BTreeMap<Str, Vec<Str>>,
+    pub configuration_aliases: TreeMap<Str, Vec<Str>>,
 }
 
 impl Module {

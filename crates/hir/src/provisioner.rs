@@ -1,19 +1,16 @@
 //! The provisioners, and the schemas of `provisioner` and `connection` blocks.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 use provider::{Attribute, Block};
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{Str, Type, Value, convert};
 
 use crate::item::Body;
 
 /// The schemas of provisioner plugins, by the name of the provisioner. `None` if the plugin is installed but its schema
 /// has not been read: editors start no program.
-pub type ProvisionerSchemas = BTreeMap<Str, Option<Arc<Block>>>;
+pub type ProvisionerSchemas = TreeMap<Str, Option<Arc<Block>>>;
 
 /// The schema of a provisioner: of the plugin with this name, or of the built-in provisioner. `None` if there is
 /// neither, or if the schema of the plugin has not been read. As in OpenTofu, a plugin replaces a built-in provisioner.

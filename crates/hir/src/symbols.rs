@@ -24,11 +24,11 @@ pub(crate) mod first;
 pub(crate) mod sorted;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     hash::{Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+use ::sorted::{TreeMap, TreeSet};
 use db::{Block, Directory, File, Override};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -377,7 +377,7 @@ pub fn declare_again(db: &mut dyn Db, directory: Directory, mut outline: BlockOu
     let mut of_names = Vec::new();
     let all = outline.take(NameKind::ALL);
     all.for_each_name(|name, keys| of_names.push((name.clone(), keys.to_vec())));
-    let mut partitions = BTreeSet::new();
+    let mut partitions = TreeSet::new();
     for (name, keys) in of_names {
         if declare_name(db, directory, &name, &keys) {
             partitions.insert(partition_of(directory, &name));
@@ -424,7 +424,7 @@ fn enter(db: &mut dyn Db, directory: Directory) {
 /// Invalidates lookups without result in the given partitions. This includes partitions of removed names: a query
 /// that found such a name reads the `UndeclaredPartition` input next, which must not be older than what the query
 /// read before.
-fn invalidate_undeclared(db: &mut dyn Db, partitions: &BTreeSet<usize>) {
+fn invalidate_undeclared(db: &mut dyn Db, partitions: &TreeSet<usize>) {
     for part in partitions {
         let absent = db.symbols().absent(db, *part);
         let next = absent.number(db) + 1;
@@ -470,7 +470,7 @@ impl RedeclaredBlock {
 /// Updates the table after changes of blocks. The directory's files and blocks must already be the new ones.
 pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[RedeclaredBlock]) {
     enter(db, directory);
-    let mut changed: BTreeMap<&ItemName, ChangedDeclarations> = BTreeMap::new();
+    let mut changed: TreeMap<&ItemName, ChangedDeclarations> = TreeMap::new();
     for change in changes {
         let names = change.before.len().max(change.after.len());
         for index in 0..names {
@@ -485,7 +485,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[RedeclaredBlo
     }
     let mut positions = Positions::default();
     let mut kinds = Vec::new();
-    let mut partitions = BTreeSet::new();
+    let mut partitions = TreeSet::new();
     let mut overriding = Overriding::default();
     for (name, changed) in changed {
         let Some(kind) = NameKind::of(name) else { continue };
@@ -585,7 +585,7 @@ fn is_overriding(db: &dyn Db, block: Block) -> bool {
 /// Collects the overrides to set: for each block, its overridden items and the declarations that override them.
 #[derive(Default)]
 struct Overriding {
-    of_blocks: FxHashMap<Block, BTreeMap<u32, Vec<ItemKey>>>,
+    of_blocks: FxHashMap<Block, TreeMap<u32, Vec<ItemKey>>>,
     /// Set if one of the declarations is in an override file.
     is_any: bool,
 }

@@ -3,10 +3,11 @@
 //! Start reading at [`read`]. A test file belongs to no module, so it is read without a database: its blocks are
 //! lowered like those of a configuration, and an [`Origin`] leads back to their source ranges.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use db::{ByteRange, Diagnostic, Location, SourceText, Summary, input::TEST_FILE_EXTENSIONS};
 use rustc_hash::FxHashSet;
+use sorted::TreeSet;
 use syntax::Chunks;
 use values::Str;
 
@@ -30,8 +31,7 @@ pub fn test_files_among<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String>
     let is_ignored = |name: &str| {
         name.starts_with('.') || name.ends_with('~') || name.starts_with('#') && name.ends_with('#')
     };
-    let names: BTreeSet<&str> =
-        names.filter(|it| db::is_test_file(it) && !is_ignored(it)).collect();
+    let names: TreeSet<&str> = names.filter(|it| db::is_test_file(it) && !is_ignored(it)).collect();
     let is_hidden = |name: &str| {
         TEST_FILE_EXTENSIONS.chunks_exact(2).any(|pair| {
             let stem = name.strip_suffix(pair[1]);

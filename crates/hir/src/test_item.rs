@@ -3,9 +3,8 @@
 //! A test file has `run` blocks, which the command `test` executes in order, and the values, providers and test
 //! doubles for them. `provider` blocks lower to the same items as in a configuration.
 
-use std::collections::BTreeMap;
-
 use addr::{ResourceMode, Target};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -122,7 +121,7 @@ pub struct ExpectedFailure {
 }
 
 /// Constant values by attribute.
-pub type ConstValues = BTreeMap<Str, ConstValue>;
+pub type ConstValues = TreeMap<Str, ConstValue>;
 
 /// `mock_provider "x" {}`: a provider configuration whose objects are made up.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Database inputs other than source text: module directories, the module manifest, provider schemas and given
 //! values.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use addr::{ModuleSource, ProviderSource};
 use db::Directory;
 use provider::{ProviderSchemas, Schema};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{Db, item::ConstValue, provisioner::ProvisionerSchemas};
@@ -18,14 +19,14 @@ pub struct Workspace {
     pub root: Directory,
     /// All module directories that were read, by displayed path. The configurations of one database share the map.
     #[returns(ref)]
-    pub directories: Arc<BTreeMap<Arc<str>, Directory>>,
+    pub directories: Arc<TreeMap<Arc<str>, Directory>>,
     /// Installed modules by call. A call has several entries if the calling module is called with values that give
     /// several sources. Calls of local paths have no entry.
     #[returns(ref)]
-    pub manifest: BTreeMap<CallKey, Vec<InstalledModule>>,
+    pub manifest: TreeMap<CallKey, Vec<InstalledModule>>,
     /// The loaded schemas, by provider.
     #[returns(ref)]
-    pub providers: BTreeMap<ProviderSource, ProviderInput>,
+    pub providers: TreeMap<ProviderSource, ProviderInput>,
     /// The schemas of the provisioner plugins that the configuration uses, by the name of the provisioner.
     #[returns(ref)]
     pub provisioners: ProvisionerSchemas,
@@ -41,7 +42,7 @@ pub struct Workspace {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct StaticInputs {
     /// The values of variables as given, before conversion to the types of the variables.
-    pub variables: BTreeMap<Str, ConstValue>,
+    pub variables: TreeMap<Str, ConstValue>,
     /// The value of `terraform.workspace`.
     pub workspace: Str,
     /// The value of `path.cwd`.
@@ -51,7 +52,7 @@ pub struct StaticInputs {
     /// The user's home directory. `None` if unknown.
     pub home_directory: Option<Str>,
     /// The files that functions asked for, by path. `None` for a file that cannot be read.
-    pub files: BTreeMap<Str, Option<Arc<[u8]>>>,
+    pub files: TreeMap<Str, Option<Arc<[u8]>>>,
 }
 
 impl StaticInputs {
@@ -64,7 +65,9 @@ impl StaticInputs {
 impl std::fmt::Debug for StaticInputs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("StaticInputs");
-        shown.field("variables", &self.variables.keys()).field("files", &self.files.keys());
+        let variables: Vec<_> = self.variables.keys().collect();
+        let files: Vec<_> = self.files.keys().collect();
+        shown.field("variables", &variables).field("files", &files);
         shown.finish_non_exhaustive()
     }
 }

@@ -1,10 +1,6 @@
 //! Test fixtures: several files in one string, with cursors `$0` and the schema of a test provider.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{ByteRange, MemorySystem};
@@ -14,7 +10,7 @@ use provider::{
     FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
     SchemaTypes,
 };
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap, TreeSet};
 use values::{Str, Type};
 
 use crate::{Document, FileRange};
@@ -34,7 +30,7 @@ pub(crate) fn load(fixture: &str) -> Fixture {
     let mut marked = None;
     let files = db::fixture::split_fixture(fixture);
     let first = files.first().map(|(path, _)| path.clone()).unwrap_or_default();
-    let (mut tests, mut directories) = (Vec::new(), BTreeSet::new());
+    let (mut tests, mut directories) = (Vec::new(), TreeSet::new());
     for (path, text) in files {
         let pieces: Vec<&str> = text.split("$0").collect();
         if pieces.len() > 1 {
@@ -52,7 +48,7 @@ pub(crate) fn load(fixture: &str) -> Fixture {
             }
         }
     }
-    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), TreeMap::new())
         .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
     project.set_provisioners([("echo".into(), None)].into());
@@ -60,7 +56,7 @@ pub(crate) fn load(fixture: &str) -> Fixture {
         // A run may execute a module that no other one calls.
         for directory in directories {
             let is_loaded = project.tree().directory(&directory).is_some();
-            let mut added = || project.tree_mut().add_root(&directory, BTreeMap::new()).is_ok();
+            let mut added = || project.tree_mut().add_root(&directory, TreeMap::new()).is_ok();
             assert!(is_loaded || added(), "{directory}");
         }
     }
@@ -110,7 +106,7 @@ impl Fixture {
 
 impl Fixture {
     /// The texts of all files, by path.
-    pub(crate) fn files(&self) -> BTreeMap<String, String> {
+    pub(crate) fn files(&self) -> TreeMap<String, String> {
         let db = self.project.db();
         let directories = self.project.workspace().directories(db).values();
         let files = directories.flat_map(|directory| directory.files(db));

@@ -13,15 +13,13 @@
 //!
 //! **Invariant:** only newer diagnostics replace the published diagnostics of a file.
 
-use std::{
-    collections::BTreeMap,
-    hash::{Hash as _, Hasher as _},
-};
+use std::hash::{Hash as _, Hasher as _};
 
 use db::{Block, Directory, File};
 use hir::{Workspace, diagnostics::FileProblems};
 use project::Edit;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use sorted::TreeMap;
 use tower_lsp_server::ls_types::{
     Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, PreviousResultId,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
@@ -59,9 +57,9 @@ struct OpenFile {
 /// The files that are due for a check, and the published diagnostics.
 #[derive(Default)]
 pub(crate) struct Checks {
-    open: BTreeMap<String, OpenFile>,
+    open: TreeMap<String, OpenFile>,
     /// A hash of the last published diagnostics of each file. `None` if they must be published again.
-    published: BTreeMap<String, Option<u64>>,
+    published: TreeMap<String, Option<u64>>,
     /// The generation: the number of changes so far.
     pub(crate) generation: u64,
     /// The modules that were edited since the last complete check.

@@ -1,14 +1,15 @@
 //! The open documents of the client.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use db::system::normalize;
+use sorted::TreeMap;
 use tower_lsp_server::ls_types::{TextDocumentContentChangeEvent, Uri};
 
 use crate::position::Encoding;
 
 /// The open documents by path.
-pub(crate) type Documents = BTreeMap<String, Document>;
+pub(crate) type Documents = TreeMap<String, Document>;
 
 /// An open document. Does not implement `Debug`, because the text of a variables file may contain secrets.
 #[derive(Clone)]

@@ -1,12 +1,13 @@
 //! The results of `init` in a working directory that the editor needs.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use addr::ProviderSource;
 use db::Directory;
 use hir::{provisioner::ProvisionerSchemas, workspace::StaticInputs};
 use project::Manifest;
 use provider::ProviderSchemas;
+use sorted::TreeMap;
 use values::Str;
 
 /// Access to installed modules and schemas. Implementations read files and never run a program.
@@ -37,7 +38,7 @@ pub trait Installation: Send + Sync {
     fn schemas(
         &self,
         root: &Path,
-        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+        requirements: &TreeMap<ProviderSource, Vec<Str>>,
     ) -> Vec<(ProviderSource, Installed)>;
 
     /// The installed provisioner plugins of a configuration, with the schemas that were read before. A background
@@ -92,7 +93,7 @@ impl Installation for Nothing {
     fn schemas(
         &self,
         _: &Path,
-        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+        requirements: &TreeMap<ProviderSource, Vec<Str>>,
     ) -> Vec<(ProviderSource, Installed)> {
         let missing = |source: &ProviderSource| {
             (source.clone(), Installed::Missing("It is not there.".to_owned()))

@@ -13,7 +13,6 @@
 //! requests wait for it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::Arc,
@@ -24,6 +23,7 @@ use addr::ProviderSource;
 use db::System;
 use hir::{Workspace, provisioner::ProvisionerSchemas};
 use parallel::Workers;
+use sorted::{TreeMap, TreeSet};
 use values::Str;
 
 use crate::{
@@ -45,7 +45,7 @@ pub(crate) struct SchemaRequest {
     /// The directory of its root module.
     pub(crate) root: String,
     pub(crate) workspace: Workspace,
-    pub(crate) requirements: BTreeMap<ProviderSource, Vec<Str>>,
+    pub(crate) requirements: TreeMap<ProviderSource, Vec<Str>>,
     /// True if the provisioner plugins are read too.
     pub(crate) provisioners: bool,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Reading {
     /// True if files have changed since the scan began.
     is_outdated: bool,
     /// The open directories whose callers are not known yet.
-    unplaced: BTreeSet<String>,
+    unplaced: TreeSet<String>,
     /// True if all modules of the workspace must be loaded once they are known.
     wants_everything: bool,
     /// The end of the time for which first checks wait.
@@ -86,7 +86,7 @@ impl Reading {
             graph: None,
             is_scanning: false,
             is_outdated: false,
-            unplaced: BTreeSet::new(),
+            unplaced: TreeSet::new(),
             wants_everything: false,
             until: None,
         }
@@ -128,7 +128,7 @@ impl Reading {
     }
 
     /// Ends a scan. Returns the directories that waited for it, and true if everything must be loaded.
-    pub(crate) fn scanned(&mut self) -> (BTreeSet<String>, bool) {
+    pub(crate) fn scanned(&mut self) -> (TreeSet<String>, bool) {
         self.is_scanning = false;
         (std::mem::take(&mut self.unplaced), std::mem::take(&mut self.wants_everything))
     }

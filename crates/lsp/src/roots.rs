@@ -4,15 +4,13 @@
 //! searches the files of the workspace for module calls once, by text patterns. A false match costs a little time
 //! and nothing else.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::path::Path;
 
 use db::{Directory, System, system::normalize};
 use hir::Workspace;
 use project::Handle;
 use rustc_hash::FxHashMap;
+use sorted::{TreeMap, TreeSet};
 
 /// Directories that contain no configuration of the user's own.
 const IGNORED: &[&str] = &["node_modules", "terraform.tfstate.d", "target", "vendor"];
@@ -25,9 +23,9 @@ const MAX_ROOTS: usize = 8;
 /// The call graph of the modules of a workspace: the callers of each directory.
 #[derive(Default)]
 pub(crate) struct CallGraph {
-    callers: BTreeMap<String, BTreeSet<String>>,
+    callers: TreeMap<String, TreeSet<String>>,
     /// The directories with configuration files.
-    modules: BTreeSet<String>,
+    modules: TreeSet<String>,
 }
 
 impl CallGraph {
@@ -70,7 +68,7 @@ impl CallGraph {
     }
 
     /// The directories that contain configuration files.
-    pub(crate) fn modules(&self) -> &BTreeSet<String> {
+    pub(crate) fn modules(&self) -> &TreeSet<String> {
         &self.modules
     }
 
@@ -83,7 +81,7 @@ impl CallGraph {
     /// The root modules from which a directory is reachable; the directory itself if it has no callers.
     pub(crate) fn roots_of(&self, directory: &str) -> Vec<String> {
         let mut roots = Vec::new();
-        let mut seen = BTreeSet::from([directory.to_owned()]);
+        let mut seen = TreeSet::from([directory.to_owned()]);
         let mut next = vec![directory.to_owned()];
         while !next.is_empty() && roots.len() < MAX_ROOTS {
             for module in std::mem::take(&mut next) {

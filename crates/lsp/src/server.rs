@@ -9,7 +9,6 @@ mod folders;
 mod providers;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
@@ -27,6 +26,7 @@ use hir::Workspace;
 use parallel::{Workers, on_deep_stack};
 use project::{Database, EditableTree};
 use rustc_hash::FxHashMap;
+use sorted::{TreeMap, TreeSet};
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp_server::ls_types::*;
 use values::Str;
@@ -80,14 +80,14 @@ struct Server {
     /// The state of the background reads.
     reading: Reading,
     /// The directories of the workspace that are known to contain modules.
-    modules: Arc<BTreeSet<String>>,
+    modules: Arc<TreeSet<String>>,
     /// The requests that wait for background reads.
     deferred: Vec<Box<dyn QueuedRequest>>,
     edits: Edits,
     /// The diagnostics of files of modules that the database rejects.
     rejected: Arc<RejectedFiles>,
     /// The configurations, by the directory of their root module.
-    roots: BTreeMap<String, Root>,
+    roots: TreeMap<String, Root>,
     /// The configuration to which each module belongs. `None` after modules were added or removed.
     owners: Option<FxHashMap<Directory, Workspace>>,
     /// True if modules were added or removed since the last check.
@@ -106,13 +106,13 @@ struct Server {
 struct Root {
     workspace: Workspace,
     /// The providers whose schemas were requested.
-    asked: BTreeSet<ProviderSource>,
+    asked: TreeSet<ProviderSource>,
     /// True if the provisioner plugins were requested.
     are_provisioners_asked: bool,
     /// The provisioners of edited blocks for which the plugins were requested again.
-    asked_kinds: BTreeSet<Str>,
+    asked_kinds: TreeSet<Str>,
     /// The providers without schemas, each with the reason.
-    missing: BTreeMap<ProviderSource, String>,
+    missing: TreeMap<ProviderSource, String>,
     /// True until the first requested schemas have arrived.
     is_unread: bool,
 }
@@ -121,10 +121,10 @@ impl Root {
     fn new(workspace: Workspace) -> Root {
         Root {
             workspace,
-            asked: BTreeSet::new(),
+            asked: TreeSet::new(),
             are_provisioners_asked: false,
-            asked_kinds: BTreeSet::new(),
-            missing: BTreeMap::new(),
+            asked_kinds: TreeSet::new(),
+            missing: TreeMap::new(),
             is_unread: false,
         }
     }
@@ -157,7 +157,7 @@ impl Server {
             deferred: Vec::new(),
             edits: Edits::default(),
             rejected: Arc::default(),
-            roots: BTreeMap::new(),
+            roots: TreeMap::new(),
             owners: None,
             are_modules_new: false,
             checks: Checks::default(),
@@ -239,7 +239,7 @@ impl Server {
         self.tree =
             EditableTree::new(Database::default(), Arc::clone(&self.system), PathBuf::from("/"));
         self.documents = Documents::new();
-        self.roots = BTreeMap::new();
+        self.roots = TreeMap::new();
         self.owners = None;
         self.new = Vec::new();
         self.checks.reset();

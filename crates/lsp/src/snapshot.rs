@@ -5,7 +5,6 @@
 //! **Invariant:** a panic while an answer is computed becomes the error of that answer; the server keeps running.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, PoisonError,
@@ -19,6 +18,7 @@ use ide::{Document, FileRange};
 use project::Handle;
 use rustc_hash::FxHashMap;
 use salsa::{CancellationToken, Cancelled};
+use sorted::{TreeMap, TreeSet};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Result},
@@ -43,7 +43,7 @@ pub(crate) struct Target {
 }
 
 /// The diagnostics of the files that the database rejects, by path.
-pub(crate) type RejectedFiles = BTreeMap<String, Vec<db::Diagnostic>>;
+pub(crate) type RejectedFiles = TreeMap<String, Vec<db::Diagnostic>>;
 
 /// A snapshot of the database and of the server's state.
 pub(crate) struct Snapshot {
@@ -56,11 +56,11 @@ pub(crate) struct Snapshot {
     /// The open documents of the client.
     pub(crate) documents: Documents,
     /// The open test files by path. Their texts are also in the database.
-    pub(crate) tests: BTreeMap<String, File>,
+    pub(crate) tests: TreeMap<String, File>,
     /// The diagnostics of the rejected files.
     pub(crate) rejected: Arc<RejectedFiles>,
     /// The directories of the workspace that contain modules.
-    pub(crate) modules: Arc<BTreeSet<String>>,
+    pub(crate) modules: Arc<TreeSet<String>>,
     pub(crate) outgoing: UnboundedSender<Outgoing>,
     /// Access to the record of the last plan.
     pub(crate) installation: Arc<dyn Installation>,
@@ -339,7 +339,7 @@ mod tests {
             settings: Settings::default(),
             workspaces: Vec::new(),
             documents: Documents::new(),
-            tests: BTreeMap::new(),
+            tests: TreeMap::new(),
             rejected: Arc::default(),
             modules: Arc::default(),
             outgoing: tokio::sync::mpsc::unbounded_channel().0,

@@ -3,10 +3,9 @@
 //! **Invariant:** a variables file comes from the editor only. The server never reads one from the disk, because
 //! it may hold secrets.
 
-use std::collections::BTreeSet;
-
 use hir::test_file;
 use ide::{Module, VariablesFile};
+use sorted::TreeSet;
 use tower_lsp_server::ls_types::Diagnostic;
 
 use crate::{
@@ -37,7 +36,7 @@ fn module_around<'s>(snapshot: &'s Snapshot, path: &str) -> Option<Module<'s>> {
 }
 
 /// The paths of all files outside of modules that may have diagnostics.
-pub(crate) fn paths(snapshot: &Snapshot) -> BTreeSet<String> {
+pub(crate) fn paths(snapshot: &Snapshot) -> TreeSet<String> {
     let open = snapshot.documents.iter().filter(|(_, document)| document.text.is_some());
     snapshot.rejected.keys().chain(open.map(|(path, _)| path)).cloned().collect()
 }

@@ -5,13 +5,14 @@
 //! without a name. The path of a state that was parsed is shown, like a path in the configuration
 //! ([`crate::place`]).
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use db::{Diagnostic, Location, Sources, Summary};
 use hir::{
     statics::{LOCAL_ARGUMENTS, LocalBackend},
     suggest, variables_file,
 };
+use sorted::TreeMap;
 use values::{Kind, Str, Type, convert};
 
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
 /// argument.
 #[derive(Default)]
 pub(crate) struct BackendConfig {
-    arguments: BTreeMap<Str, Option<Str>>,
+    arguments: TreeMap<Str, Option<Str>>,
 }
 
 impl BackendConfig {

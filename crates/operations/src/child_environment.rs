@@ -8,7 +8,6 @@
 //! withheld.
 
 use std::{
-    collections::BTreeSet,
     ffi::OsString,
     path::PathBuf,
     process::Command,
@@ -16,6 +15,7 @@ use std::{
 };
 
 use project::Project;
+use sorted::TreeSet;
 use values::Str;
 
 use crate::{
@@ -61,7 +61,7 @@ enum WithheldVariables {
     /// All of them: the declarations are not known, or some of them cannot be read.
     #[default]
     All,
-    Known(BTreeSet<OsString>),
+    Known(TreeSet<OsString>),
 }
 
 impl ChildEnvironment {
@@ -80,7 +80,7 @@ impl ChildEnvironment {
         // Most environments have no such variable. Skip the search through every block then, because it takes
         // time.
         let secrets = match names.is_empty() {
-            true => Some(BTreeSet::new()),
+            true => Some(TreeSet::new()),
             false => secrecy::secret_names(project),
         };
         self.shared().withheld = match secrets {
@@ -146,7 +146,7 @@ impl ChildEnvironment {
         begins(name, ENCRYPTION) || (may_hold_values(name) && is_secret())
     }
 
-    fn holds_secret(&self, name: &OsString, secrets: &BTreeSet<Str>) -> bool {
+    fn holds_secret(&self, name: &OsString, secrets: &TreeSet<Str>) -> bool {
         // A name that is not UTF-8 is not an identifier, so no module can declare such a variable.
         let text = name.to_string_lossy();
         match text.strip_prefix(VARIABLE) {
@@ -177,7 +177,7 @@ fn may_hold_values(name: &OsString) -> bool {
 
 /// Returns true if command line arguments give a value to a secret variable. `None`, for a text that cannot be
 /// understood, counts as true.
-pub fn gives_secret(flags: Option<&[VarFlag]>, secrets: &BTreeSet<Str>) -> bool {
+pub fn gives_secret(flags: Option<&[VarFlag]>, secrets: &TreeSet<Str>) -> bool {
     let Some(flags) = flags else { return true };
     flags.iter().any(|flag| match flag {
         VarFlag::Value(text) => {

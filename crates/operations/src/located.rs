@@ -3,7 +3,6 @@
 mod provisioners;
 
 use std::{
-    collections::BTreeMap,
     io::Read as _,
     path::{Path, PathBuf},
     process::Command,
@@ -23,6 +22,7 @@ use provider::{
     BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, Provisioner,
     schema_codec::ExecutableHash,
 };
+use sorted::TreeMap;
 use values::{Str, Value};
 
 use crate::{
@@ -39,22 +39,22 @@ const READ_AHEAD: Duration = Duration::from_secs(20);
 
 /// The providers of one run.
 pub struct ProviderExecutables {
-    located: BTreeMap<ProviderSource, Located>,
-    reattached: BTreeMap<ProviderSource, plugin::Reattach>,
+    located: TreeMap<ProviderSource, Located>,
+    reattached: TreeMap<ProviderSource, plugin::Reattach>,
     tls: TlsMode,
     environment: Arc<ChildEnvironment>,
     /// The list that the processes of providers are added to.
     processes: Processes,
     cache: SchemaCache,
     /// The schemas that this run has read. Plugins are not asked for them again.
-    known: Mutex<BTreeMap<ProviderSource, KnownSchemas>>,
+    known: Mutex<TreeMap<ProviderSource, KnownSchemas>>,
     /// The digests of the executables of the processes that this run started. A plugin is missing if its digest is
     /// uncertain.
-    started: Mutex<BTreeMap<PluginName, ExecutableHash>>,
+    started: Mutex<TreeMap<PluginName, ExecutableHash>>,
     /// True if a provider has changed since it was located.
     is_outdated: AtomicBool,
     /// The executables of the provisioner plugins, by the name of the provisioner.
-    provisioners: BTreeMap<String, PathBuf>,
+    provisioners: TreeMap<String, PathBuf>,
     sandboxes: ProviderSandboxes,
 }
 
@@ -69,7 +69,7 @@ impl ProviderExecutables {
     /// Locates the required providers, in the versions that the lock file of the directory selects.
     pub fn locate(
         session: &Session,
-        requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+        requirements: &TreeMap<ProviderSource, VersionConstraint>,
     ) -> Result<ProviderExecutables, Failure> {
         let locks = LockedVersions { locks: &session.locks()?, source: LockSource::Directory };
         Self::locate_locked(session, requirements, locks)
@@ -78,7 +78,7 @@ impl ProviderExecutables {
     /// Locates the required providers, in the versions that `locked` selects.
     pub fn locate_locked(
         session: &Session,
-        requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+        requirements: &TreeMap<ProviderSource, VersionConstraint>,
         locked: LockedVersions<'_>,
     ) -> Result<ProviderExecutables, Failure> {
         let reattached = reattached(session)?;
@@ -129,8 +129,8 @@ impl ProviderExecutables {
     /// An empty set of providers.
     pub fn none(session: &Session) -> ProviderExecutables {
         ProviderExecutables {
-            located: BTreeMap::new(),
-            reattached: BTreeMap::new(),
+            located: TreeMap::new(),
+            reattached: TreeMap::new(),
             tls: TlsMode::Auto,
             environment: Arc::clone(&session.child_environment),
             processes: session.processes.clone(),
@@ -138,7 +138,7 @@ impl ProviderExecutables {
             known: Mutex::default(),
             started: Mutex::default(),
             is_outdated: AtomicBool::new(false),
-            provisioners: BTreeMap::new(),
+            provisioners: TreeMap::new(),
             sandboxes: ProviderSandboxes::default(),
         }
     }
@@ -279,7 +279,7 @@ impl ProviderExecutables {
         self.lock_known().get(source).map(|it| it.schemas.clone())
     }
 
-    fn lock_known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, KnownSchemas>> {
+    fn lock_known(&self) -> std::sync::MutexGuard<'_, TreeMap<ProviderSource, KnownSchemas>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -302,7 +302,7 @@ impl ProviderExecutables {
         self.lock_started().get(plugin).copied()
     }
 
-    fn lock_started(&self) -> std::sync::MutexGuard<'_, BTreeMap<PluginName, ExecutableHash>> {
+    fn lock_started(&self) -> std::sync::MutexGuard<'_, TreeMap<PluginName, ExecutableHash>> {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -480,13 +480,11 @@ fn interrupted(plugin: &str, call: &str) -> Diagnostic {
 }
 
 /// The providers in `TF_REATTACH_PROVIDERS`, which already run.
-pub fn reattached(
-    session: &Session,
-) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
+pub fn reattached(session: &Session) -> Result<TreeMap<ProviderSource, plugin::Reattach>, Failure> {
     match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
         Some(text) => plugin::parse_reattach(&text)
             .map_err(|error| Diagnostic::new(Summary::INVALID_REATTACH, error.to_string()).into()),
-        None => Ok(BTreeMap::new()),
+        None => Ok(TreeMap::new()),
     }
 }
 

@@ -5,7 +5,6 @@
 //! with the plan file for a warning only.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -16,6 +15,7 @@ use db::{Diagnostic, DirectoryEntry, Severity, Summary, System, system::normaliz
 use hir::{item::ConstValue, statics::LocalBackend, workspace::is_local_source};
 use packages::Locks;
 use project::{Project, UnsetProject};
+use sorted::{TreeMap, TreeSet};
 use state::{BackendRecord, ConfigSnapshot, ModuleSource, Plan, PlanFile, PlannedFiles};
 use values::{Str, Type, Value};
 
@@ -33,14 +33,14 @@ use crate::{
 /// only those that decide the sources of modules, and only if their content is unchanged since the plan.
 struct PlannedSystem {
     /// The contents of configuration files by directory and name.
-    directories: BTreeMap<PathBuf, BTreeMap<String, Vec<u8>>>,
+    directories: TreeMap<PathBuf, TreeMap<String, Vec<u8>>>,
     files: PlannedFiles,
     here: Arc<dyn System>,
 }
 
 impl PlannedSystem {
     fn new(session: &Session, file: &PlanFile) -> PlannedSystem {
-        let mut directories: BTreeMap<PathBuf, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
+        let mut directories: TreeMap<PathBuf, TreeMap<String, Vec<u8>>> = TreeMap::new();
         for module in file.config.modules.values() {
             let files = directories.entry(normalize(Path::new(&module.dir))).or_default();
             files.extend(module.files.iter().map(|(name, it)| (name.clone(), it.clone())));
@@ -236,7 +236,7 @@ fn configuration_differs(session: &Session, file: &PlanFile) -> Option<Diagnosti
 
 fn changed_files(system: &dyn System, config: &ConfigSnapshot) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = TreeSet::new();
     for module in config.modules.values().filter(|it| seen.insert(&it.dir)) {
         let directory = Path::new(&module.dir);
         // A package that is not installed is no difference: the plan file contains the module.
@@ -244,9 +244,9 @@ fn changed_files(system: &dyn System, config: &ConfigSnapshot) -> Vec<String> {
         if !is_own && !system.is_directory(directory) {
             continue;
         }
-        let here: BTreeSet<String> =
+        let here: TreeSet<String> =
             project::configuration_files(system, directory).into_iter().collect();
-        let names: BTreeSet<&String> = here.iter().chain(module.files.keys()).collect();
+        let names: TreeSet<&String> = here.iter().chain(module.files.keys()).collect();
         for name in names {
             let path = normalize(&directory.join(name));
             let how = match (module.files.get(name), here.contains(name)) {
@@ -271,7 +271,7 @@ fn is_text(system: &dyn System, path: &Path, planned: &[u8]) -> bool {
 /// # Errors
 /// A diagnostic if there are too many paths of module calls.
 pub fn snapshot(session: &Session, program: &hir::Program) -> Result<ConfigSnapshot, Failure> {
-    let mut texts: BTreeMap<&str, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
+    let mut texts: TreeMap<&str, TreeMap<String, Vec<u8>>> = TreeMap::new();
     for file in program.sources.files.iter().filter(|file| !file.may_hold_secrets) {
         let (directory, name) = file.path.rsplit_once('/').unwrap_or((".", &file.path));
         texts.entry(directory).or_default().insert(name.to_owned(), file.text().into_bytes());

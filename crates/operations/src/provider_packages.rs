@@ -1,6 +1,6 @@
 //! The operations `providers lock` and `providers mirror`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Summary};
@@ -8,6 +8,7 @@ use packages::{
     LockError, LockEvent, LockRequest, Locks, MirrorEvent, MirrorRequest, MirrorStep, Platform,
     Sources,
 };
+use sorted::TreeMap;
 
 use crate::{
     init,
@@ -140,7 +141,7 @@ fn platforms(texts: &[String]) -> Result<Vec<Platform>, Failure> {
     if problems.is_empty() { Ok(platforms) } else { Err(problems.into()) }
 }
 
-type Requirements = BTreeMap<ProviderSource, VersionConstraint>;
+type Requirements = TreeMap<ProviderSource, VersionConstraint>;
 
 /// The providers that the configuration requires.
 fn requirements(session: &Session) -> Result<Requirements, Failure> {

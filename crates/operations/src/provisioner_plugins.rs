@@ -4,7 +4,6 @@
 //! directories that are searched instead of the usual ones.
 
 use std::{
-    collections::BTreeMap,
     env, fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
@@ -13,6 +12,7 @@ use std::{
 use db::{Diagnostic, Summary};
 use hir::provisioner::ProvisionerSchemas;
 use packages::{plugin_directories, plugin_files};
+use sorted::TreeMap;
 
 use crate::{
     schema_cache::{self, SchemaCache},
@@ -26,7 +26,7 @@ const CHOSEN: &str = "plugin_path";
 ///
 /// # Errors
 /// If the list of the directories is damaged.
-pub(crate) fn find(session: &Session) -> Result<BTreeMap<String, PathBuf>, Failure> {
+pub(crate) fn find(session: &Session) -> Result<TreeMap<String, PathBuf>, Failure> {
     let chosen = chosen_directories(session)?;
     let directories = if chosen.is_empty() { usual_directories(session) } else { chosen };
     Ok(plugin_files("terraform-provisioner-", &directories))

@@ -1,14 +1,12 @@
 //! The provider requirements of a configuration, as a tree of its modules, and those of the state.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::path::Path;
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Summary};
 use hir::{Module, Program, test_file::TestFile};
 use project::Project;
+use sorted::{TreeMap, TreeSet};
 use values::Str;
 
 use crate::{
@@ -20,9 +18,9 @@ use crate::{
 /// The providers that one module and the modules that it calls require.
 pub struct ModuleRequirements {
     /// The version constraints in normal form, by provider. Empty for a provider without any.
-    pub providers: BTreeMap<ProviderSource, String>,
+    pub providers: TreeMap<ProviderSource, String>,
     /// The called modules by the name of their call.
-    pub children: BTreeMap<Str, ModuleRequirements>,
+    pub children: TreeMap<Str, ModuleRequirements>,
 }
 
 /// The providers that a test file and the modules of its runs require.
@@ -30,9 +28,9 @@ pub struct TestRequirements {
     /// The name of the file: its path without the ending, with dots.
     pub name: String,
     /// The providers that the file configures.
-    pub providers: BTreeSet<ProviderSource>,
+    pub providers: TreeSet<ProviderSource>,
     /// The modules of runs by the name of the run.
-    pub runs: BTreeMap<Str, ModuleRequirements>,
+    pub runs: TreeMap<Str, ModuleRequirements>,
 }
 
 /// The providers that a configuration and its state require.
@@ -42,12 +40,12 @@ pub struct Requirements {
     /// The test files, sorted by path.
     pub tests: Vec<TestRequirements>,
     /// The providers of the objects in the state.
-    pub of_state: BTreeSet<ProviderSource>,
+    pub of_state: TreeSet<ProviderSource>,
 }
 
 impl Requirements {
     /// All required providers.
-    pub fn providers(&self) -> BTreeSet<ProviderSource> {
+    pub fn providers(&self) -> TreeSet<ProviderSource> {
         let mut found = self.of_state.clone();
         let mut modules = vec![&self.root];
         for test in &self.tests {
@@ -93,14 +91,14 @@ fn of_project(project: &Project, program: &Program) -> Result<ModuleRequirements
 fn of_test(
     session: &Session,
     file: &TestFile,
-    sources: &BTreeMap<Str, ProviderSource>,
+    sources: &TreeMap<Str, ProviderSource>,
 ) -> Result<TestRequirements, Failure> {
     let configured =
         file.providers().map(|(_, provider)| match sources.get(&provider.local_name) {
             Some(source) => source.clone(),
             None => ProviderSource::implied_for(&provider.local_name),
         });
-    let mut runs = BTreeMap::new();
+    let mut runs = TreeMap::new();
     for (_, run) in file.runs() {
         let source = run.module.as_ref().and_then(|it| it.source.as_ref());
         if let Some(project) = source.and_then(|it| test::tested_module(session, it).ok()) {
@@ -113,7 +111,7 @@ fn of_test(
     Ok(TestRequirements { name: stem.replace('/', "."), providers: configured.collect(), runs })
 }
 
-type ByDirectory = BTreeMap<String, BTreeMap<ProviderSource, String>>;
+type ByDirectory = TreeMap<String, TreeMap<ProviderSource, String>>;
 
 /// The requirements of each module directory, without those of the modules that it calls.
 fn by_directory(project: &Project) -> ByDirectory {

@@ -1,7 +1,6 @@
 //! The files and environment variables of one root module, which are not necessarily those of the process.
 
 use std::{
-    collections::BTreeMap,
     ffi::{OsStr, OsString},
     io::ErrorKind,
     path::{Path, PathBuf},
@@ -11,6 +10,7 @@ use std::{
 };
 
 use db::{DirectoryEntry, OsSystem, System};
+use sorted::TreeMap;
 
 /// The environment variables of one root module.
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ pub enum Variables {
     #[default]
     OfProcess,
     /// The given variables, and no others.
-    Fixed(Arc<BTreeMap<OsString, OsString>>),
+    Fixed(Arc<TreeMap<OsString, OsString>>),
 }
 
 impl Variables {
@@ -61,7 +61,7 @@ pub struct RootSystem {
     called_in: PathBuf,
     variables: Variables,
     /// The contents of named pipes that the user gave as files. A pipe can be read only once.
-    pipes: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+    pipes: Mutex<TreeMap<PathBuf, Vec<u8>>>,
 }
 
 impl RootSystem {

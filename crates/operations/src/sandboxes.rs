@@ -12,7 +12,6 @@
 //! it. The policy is *required* if a block asks for it: without it, the provider does not start.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -24,6 +23,7 @@ use packages::{CliConfig, Located, SandboxRule};
 use plugin::{LaunchError, Sandbox};
 use providers::Surroundings;
 use sandbox::{Confinement, Grants, Policy, contains_home};
+use sorted::{TreeMap, TreeSet};
 
 use crate::{
     located,
@@ -49,7 +49,7 @@ const MOST_FILES: usize = 256;
 pub(crate) struct ProviderSandboxes {
     rules: Vec<SandboxRule>,
     /// The grants of the bundled providers.
-    bundled: BTreeMap<ProviderSource, Grants>,
+    bundled: TreeMap<ProviderSource, Grants>,
     launcher: PathBuf,
     working_directory: PathBuf,
     /// The directories of the configuration, which every provider may read.
@@ -105,7 +105,7 @@ impl ProviderSandboxes {
     }
 
     /// Logs which providers have a sandbox, and the features that this system lacks for one that is not required.
-    pub(crate) fn log(&self, session: &Session, located: &BTreeMap<ProviderSource, Located>) {
+    pub(crate) fn log(&self, session: &Session, located: &TreeMap<ProviderSource, Located>) {
         for (source, located) in located {
             let Some(policy) = self.policy(source, located) else { continue };
             let name = source.for_display();
@@ -300,7 +300,7 @@ pub struct SandboxedProvider {
 /// If the CLI configuration, or the list of providers that run already, is invalid.
 pub fn sandboxed(
     session: &Session,
-    sources: &BTreeSet<ProviderSource>,
+    sources: &TreeSet<ProviderSource>,
 ) -> Result<Vec<SandboxedProvider>, Failure> {
     let config = session.cli_config()?;
     let reattached = located::reattached(session)?;

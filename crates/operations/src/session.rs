@@ -4,7 +4,6 @@ pub mod loading;
 pub mod manifest;
 
 use std::{
-    collections::BTreeMap,
     io::ErrorKind,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
@@ -24,6 +23,7 @@ use packages::{
 };
 use plugin::Processes;
 use project::{Project, UnsetProject};
+use sorted::TreeMap;
 use values::{Budget, Str, budget};
 
 use crate::{
@@ -97,7 +97,7 @@ struct StaticValues {
     /// The flags of the command. When the variables are known, flags for secret variables are removed.
     flags: Vec<VarFlag>,
     /// The values in a saved plan. They override all other values.
-    planned: BTreeMap<Str, ConstValue>,
+    planned: TreeMap<Str, ConstValue>,
     /// The directory of the configuration; `None` for the working directory.
     config: Option<PathBuf>,
     /// The place of the state. `None` until it is determined.

@@ -6,7 +6,6 @@ pub mod flag;
 pub mod secrecy;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
 };
@@ -23,6 +22,7 @@ use hir::{
     workspace::StaticInputs,
 };
 use project::Project;
+use sorted::{TreeMap, TreeSet};
 use values::{Str, Type, Value};
 
 use self::{
@@ -134,7 +134,7 @@ pub fn static_inputs(
         current_directory: directory(session.system.current_directory()),
         base_directory: directory(session.system.base_directory()),
         home_directory: session.system.variable("HOME").map(Str::from),
-        files: BTreeMap::new(),
+        files: TreeMap::new(),
     }
 }
 
@@ -241,7 +241,7 @@ fn unanswered(name: &Str) -> Diagnostic {
 struct Collect<'a> {
     system: &'a dyn System,
     variables: &'a Named<Str>,
-    found: BTreeMap<Str, Found>,
+    found: TreeMap<Str, Found>,
     undeclared: Vec<Diagnostic>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -268,7 +268,7 @@ impl<'a> Collect<'a> {
         Collect {
             system,
             variables,
-            found: BTreeMap::new(),
+            found: TreeMap::new(),
             undeclared: Vec::new(),
             diagnostics: Vec::new(),
         }
@@ -441,7 +441,7 @@ pub fn automatic_files(system: &dyn System, directory: &Path) -> io::Result<Vec<
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
     let entries = system.list_directory(directory)?;
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
-    let files: BTreeSet<String> = files.collect();
+    let files: TreeSet<String> = files.collect();
     let named = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned);
     let named = named.into_iter().filter(|name| files.contains(name));
     let automatic = files.iter().filter(|name| is_automatic(name)).cloned();

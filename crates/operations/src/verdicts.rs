@@ -16,7 +16,6 @@
 mod files;
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -28,6 +27,7 @@ use engine::{Call, PluginName, Question, Verdicts};
 use hmac::{Hmac, KeyInit, Mac};
 use provider::schema_codec::ExecutableHash;
 use sha2::Sha256;
+use sorted::TreeMap;
 
 use self::files::NamedFiles;
 use crate::{located::ProviderExecutables, schema_cache, session::Session};
@@ -43,9 +43,9 @@ pub(crate) struct VerdictCache {
     files: NamedFiles,
     executables: Arc<ProviderExecutables>,
     /// The executable of each plugin, which is looked up once in a run.
-    identities: Mutex<BTreeMap<PluginName, Option<ExecutableHash>>>,
+    identities: Mutex<TreeMap<PluginName, Option<ExecutableHash>>>,
     /// The number of verdicts that this run added to each directory.
-    added: Mutex<BTreeMap<PathBuf, usize>>,
+    added: Mutex<TreeMap<PathBuf, usize>>,
 }
 
 const KEY_SIZE: usize = 32;

@@ -5,7 +5,6 @@
 )]
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     fs,
     path::{Path, PathBuf},
@@ -26,6 +25,7 @@ use operations::{
     view::{Notice, Question, Run, RunView, Unanswered, View},
 };
 use plugin::Processes;
+use sorted::TreeMap;
 use state::StateFile;
 use tempfile::TempDir;
 
@@ -118,7 +118,7 @@ impl Root {
         write("own.txt", &format!("the file of {name}"));
         write("meet.txt", meet);
         let variable = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
-        let given = BTreeMap::from([
+        let given = TreeMap::from([
             variable("PATH", &std::env::var("PATH").expect("is set")),
             variable("HOME", &parent.join("home").display().to_string()),
             variable("TF_VAR_name", &format!("root-{name}")),

@@ -6,11 +6,11 @@ mod oci;
 mod pattern;
 mod sandbox;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use addr::ProviderSource;
+use sorted::TreeMap;
 
 pub(crate) use oci::is_helper_name;
 pub use oci::{OciDefaults, OciSecret, RepositoryCredentials};
@@ -29,11 +29,11 @@ pub struct CliConfig {
     /// The `provider_sandbox` blocks of all files in order.
     pub sandbox: Vec<SandboxRule>,
     /// Providers that are used from a directory without version and lock.
-    pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
+    pub dev_overrides: TreeMap<ProviderSource, PathBuf>,
     /// The methods of the `provider_installation` block in order. `None` if there is no such block.
     pub installation: Option<Vec<InstallationMethod>>,
     /// Tokens by host.
-    pub credentials: BTreeMap<String, Token>,
+    pub credentials: TreeMap<String, Token>,
     /// The program that stores the tokens of all other hosts.
     pub credentials_helper: Option<CredentialsHelper>,
     /// The services of hosts that are not asked for them, by host.
@@ -50,7 +50,7 @@ pub struct CliConfig {
 }
 
 /// The services of hosts that are not asked for them, by host.
-pub type ConfiguredServices = BTreeMap<String, serde_json::Map<String, serde_json::Value>>;
+pub type ConfiguredServices = TreeMap<String, serde_json::Map<String, serde_json::Value>>;
 
 /// The setting `credentials_helper`: a program `terraform-credentials-NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The evidence for a package, and the hashes that are worth locking because of it.
 
-use std::collections::BTreeSet;
+use sorted::TreeSet;
+
 use std::fmt;
 
 use crate::hash::Hash;
@@ -43,7 +44,7 @@ impl fmt::Display for Authentication {
 #[derive(Debug)]
 pub(crate) struct Evidence {
     /// The hashes that the source told and that are worth locking.
-    pub(crate) told: BTreeSet<Hash>,
+    pub(crate) told: TreeSet<Hash>,
     pub(crate) authentication: Authentication,
     /// True if the source told the hashes of packages for other platforms, too.
     pub(crate) covers_platforms: bool,
@@ -53,7 +54,7 @@ impl Evidence {
     /// The evidence for a package of which nothing is told.
     pub(crate) fn none() -> Evidence {
         Evidence {
-            told: BTreeSet::new(),
+            told: TreeSet::new(),
             authentication: Authentication::Unauthenticated,
             covers_platforms: false,
         }

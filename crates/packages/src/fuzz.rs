@@ -22,7 +22,7 @@ pub fn check_cli_config(bytes: &[u8]) {
     let (config, problems) = CliConfig::parse(text, "cli.tfrc", &variable);
     assert_eq!(CliConfig::parse(text, "cli.tfrc", &variable), (config.clone(), problems.clone()));
     assert!(problems.iter().all(|it| !it.summary.is_empty()), "a problem says nothing");
-    let shown = format!("{:?}", config.credentials.values());
+    let shown = format!("{:?}", config.credentials.values().collect::<Vec<_>>());
     let tokens = config.credentials.values().map(|it| it.expose());
     let is_long = |token: &&str| token.len() > SECRET.len() && token.contains(SECRET);
     assert!(tokens.filter(is_long).all(|token| !shown.contains(token)), "{shown}");

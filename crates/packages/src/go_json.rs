@@ -1,9 +1,8 @@
 //! JSON texts with the bytes that Go's `encoding/json` writes.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::Value;
+use sorted::TreeMap;
 
 /// Returns the text with sorted names and an indentation of two spaces, without a line break at the end.
 pub(crate) fn pretty(value: &Value) -> String {
@@ -26,7 +25,7 @@ pub(crate) fn pretty(value: &Value) -> String {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Sorted<'a> {
-    Object(BTreeMap<&'a str, Sorted<'a>>),
+    Object(TreeMap<&'a str, Sorted<'a>>),
     Array(Vec<Sorted<'a>>),
     Other(&'a Value),
 }

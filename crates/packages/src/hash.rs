@@ -1,6 +1,5 @@
 //! The hashes of packages: `h1:` over the unpacked files, `zh:` over the zip file.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,6 +10,7 @@ use base16ct::lower::encode_string;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use sorted::TreeMap;
 
 use crate::blocking::blocking;
 
@@ -105,7 +105,7 @@ pub async fn stamp_of_directory(root: &Path) -> Result<String, HashError> {
 
 /// Blocking version of [`hash_of_directory`].
 fn directory_h1(root: &Path) -> Result<Hash, HashError> {
-    let mut hashes = BTreeMap::new();
+    let mut hashes = TreeMap::new();
     for (name, path) in files_in(root)? {
         let hashed = File::open(&path).and_then(sha256_of);
         hashes.insert(name, hashed.map_err(|it| fault(&path, it))?);
@@ -133,8 +133,8 @@ pub(crate) fn directory_stamp(root: &Path) -> Result<String, HashError> {
 }
 
 /// Returns all files below a directory by their names with slashes, in byte order.
-pub(crate) fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashError> {
-    let mut files = BTreeMap::new();
+pub(crate) fn files_in(root: &Path) -> Result<TreeMap<String, PathBuf>, HashError> {
+    let mut files = TreeMap::new();
     let mut pending = vec![(String::new(), root.to_owned())];
     while let Some((prefix, directory)) = pending.pop() {
         if prefix.matches('/').count() > 64 {
@@ -158,7 +158,7 @@ pub(crate) fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashErr
 }
 
 /// Computes the `h1:` hash from the digests of the files by their names.
-pub(crate) fn h1_of(files: &BTreeMap<String, Digest>) -> io::Result<Hash> {
+pub(crate) fn h1_of(files: &TreeMap<String, Digest>) -> io::Result<Hash> {
     let mut list = String::new();
     for (name, digest) in files {
         if name.contains('\n') {

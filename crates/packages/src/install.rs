@@ -1,11 +1,11 @@
 //! The provider part of `init`: selects a version of each provider and installs its package.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
 use futures::future::BoxFuture;
+use sorted::{TreeMap, TreeSet};
 
 use crate::blocking::{Events, blocking, in_order};
 use crate::evidence::{Authentication, Evidence};
@@ -22,7 +22,7 @@ use crate::sources::{Available, BundledProvider, Sources};
 #[derive(Clone, Copy)]
 pub struct InstallRequest<'a> {
     /// The requirements of configuration and state, with the constraints of all modules combined.
-    pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    pub requirements: &'a TreeMap<ProviderSource, VersionConstraint>,
     /// The current selections.
     pub locks: &'a Locks,
     /// True for `-upgrade`: select anew and ignore the locked versions.
@@ -36,7 +36,7 @@ pub struct InstallRequest<'a> {
     /// True if a cached package may be locked without a comparison with its source.
     pub cache_may_break_locks: bool,
     /// Running providers (`TF_REATTACH_PROVIDERS`), which are neither installed nor locked.
-    pub unmanaged: &'a BTreeSet<ProviderSource>,
+    pub unmanaged: &'a TreeSet<ProviderSource>,
     /// The platform of the packages.
     pub platform: &'a Platform,
 }
@@ -275,7 +275,7 @@ struct PlacedPackage {
 
 /// The hashes of a new package.
 struct NewHashes {
-    hashes: BTreeSet<Hash>,
+    hashes: TreeSet<Hash>,
     /// True if they include those of packages for other platforms.
     covers_platforms: bool,
     /// The package, if it was unpacked.
@@ -468,7 +468,7 @@ async fn install_by_cache(
     request: &InstallRequest<'_>,
     selection: &Selection,
     cache: &Path,
-    locked: &BTreeSet<Hash>,
+    locked: &TreeSet<Hash>,
     events: &Events<InstallEvent>,
 ) -> Result<Option<NewHashes>, String> {
     let Selection { source, version, .. } = selection;
@@ -519,7 +519,7 @@ async fn refusal(
     request: &InstallRequest<'_>,
     selection: &Selection,
     entry: &CacheEntry,
-    locked: &BTreeSet<Hash>,
+    locked: &TreeSet<Hash>,
 ) -> Refusal {
     match entry.state(request.sources.mirrors()).await {
         EntryState::Missing => return Refusal::Missing,
@@ -543,7 +543,7 @@ async fn fill(
     request: &InstallRequest<'_>,
     selection: &Selection,
     place: &Target<'_>,
-    locked: &BTreeSet<Hash>,
+    locked: &TreeSet<Hash>,
     events: &Events<InstallEvent>,
 ) -> Result<NewHashes, String> {
     let Selection { source, version, available, .. } = selection;
@@ -552,7 +552,7 @@ async fn fill(
         find(request.sources, source, version, request.platform, available).await?;
         let evidence = Authentication::Unauthenticated;
         events.emit(InstallEvent::Installed(source.clone(), version.clone(), evidence));
-        let hashes = BTreeSet::from([hash]);
+        let hashes = TreeSet::from([hash]);
         return Ok(NewHashes { hashes, covers_platforms: false, unpacked: None });
     }
     fetch(request, selection, place, locked, events).await
@@ -570,7 +570,7 @@ async fn fetch(
     request: &InstallRequest<'_>,
     selection: &Selection,
     target: &Target<'_>,
-    locked: &BTreeSet<Hash>,
+    locked: &TreeSet<Hash>,
     events: &Events<InstallEvent>,
 ) -> Result<NewHashes, String> {
     let Selection { source, version, available, .. } = selection;
@@ -594,7 +594,7 @@ async fn fetch(
 
 /// Returns true if the directory holds a package with an executable whose hash is in the lock file. Only such a
 /// package is used without a look at its source.
-async fn is_usable(directory: &Path, source: &ProviderSource, locked: &BTreeSet<Hash>) -> bool {
+async fn is_usable(directory: &Path, source: &ProviderSource, locked: &TreeSet<Hash>) -> bool {
     !locked.is_empty()
         && hash_of_directory(directory).await.is_ok_and(|it| locked.contains(&it))
         && executable(directory, source).await.is_ok()
@@ -610,7 +610,7 @@ async fn executable(package: &Path, source: &ProviderSource) -> Result<PathBuf, 
 async fn is_locked(
     package: &mut LocalPackage,
     hash: &Hash,
-    locked: &BTreeSet<Hash>,
+    locked: &TreeSet<Hash>,
 ) -> Result<bool, String> {
     match package {
         _ if locked.is_empty() || locked.contains(hash) => Ok(true),

@@ -1,11 +1,11 @@
 //! Finds the executables of installed providers, for every command after `init`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
 use futures::future::{BoxFuture, LocalBoxFuture};
 use futures::{StreamExt, stream};
+use sorted::TreeMap;
 
 use crate::blocking::{AT_ONCE, blocking};
 use crate::hash::{Hash, HashError};
@@ -23,7 +23,7 @@ pub type HashPackage<'a> =
 #[derive(Clone, Copy)]
 pub struct LocateRequest<'a> {
     /// The requirements of configuration and state, with the constraints of all modules combined.
-    pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    pub requirements: &'a TreeMap<ProviderSource, VersionConstraint>,
     /// The selected versions.
     pub locks: &'a Locks,
     /// The sources, for overridden and bundled providers.
@@ -107,14 +107,14 @@ impl LocateError {
 /// Returns a [`LocateError`] with all problems of overrides, else of the lock file, else of the packages.
 pub fn locate<'r>(
     request: &'r LocateRequest<'_>,
-) -> LocalBoxFuture<'r, Result<BTreeMap<ProviderSource, Located>, LocateError>> {
+) -> LocalBoxFuture<'r, Result<TreeMap<ProviderSource, Located>, LocateError>> {
     Box::pin(locate_all(request))
 }
 
 async fn locate_all(
     request: &LocateRequest<'_>,
-) -> Result<BTreeMap<ProviderSource, Located>, LocateError> {
-    let mut located = BTreeMap::new();
+) -> Result<TreeMap<ProviderSource, Located>, LocateError> {
+    let mut located = TreeMap::new();
     let mut selected = Vec::new();
     let mut inconsistent = Vec::new();
     let mut overridden = Vec::new();
@@ -157,7 +157,7 @@ async fn locate_all(
 /// # Errors
 /// Returns [`LocateError::Inconsistent`] otherwise.
 pub fn check_locks(
-    requirements: &BTreeMap<ProviderSource, VersionConstraint>,
+    requirements: &TreeMap<ProviderSource, VersionConstraint>,
     locks: &Locks,
     sources: &Sources,
 ) -> Result<(), LocateError> {

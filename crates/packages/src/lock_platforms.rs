@@ -1,10 +1,10 @@
 //! The command `providers lock`: the hashes of packages for several platforms.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use addr::{ProviderSource, Version, VersionConstraint};
 use futures::future::BoxFuture;
+use sorted::TreeMap;
 
 use crate::blocking::{Events, in_order};
 use crate::evidence::Authentication;
@@ -18,7 +18,7 @@ use crate::sources::Sources;
 #[derive(Clone, Copy)]
 pub struct LockRequest<'a> {
     /// The providers to lock, with the constraints of all modules combined.
-    pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    pub requirements: &'a TreeMap<ProviderSource, VersionConstraint>,
     /// The current selections. Their versions stay.
     pub locks: &'a Locks,
     /// The sources of packages. Overrides are ignored, as in OpenTofu.
@@ -119,8 +119,8 @@ async fn lock_all(
     request: &LockRequest<'_>,
     on_event: &mut (dyn FnMut(LockEvent) + Send),
 ) -> Result<Locks, LockError> {
-    let mut found: Vec<(&Platform, BTreeMap<&ProviderSource, ProviderLock>)> = Vec::new();
-    let mut versions: BTreeMap<&ProviderSource, Version> = BTreeMap::new();
+    let mut found: Vec<(&Platform, TreeMap<&ProviderSource, ProviderLock>)> = Vec::new();
+    let mut versions: TreeMap<&ProviderSource, Version> = TreeMap::new();
     let requirements = lockable(request, on_event);
     for platform in request.platforms {
         let of_platform = lock_one(request, &requirements, platform, on_event).await?;
@@ -183,10 +183,10 @@ async fn lock_one<'a>(
     requirements: &[(&'a ProviderSource, &'a VersionConstraint)],
     platform: &Platform,
     on_event: &mut (dyn FnMut(LockEvent) + Send),
-) -> Result<BTreeMap<&'a ProviderSource, ProviderLock>, LockError> {
+) -> Result<TreeMap<&'a ProviderSource, ProviderLock>, LockError> {
     let task = |(source, constraint), events| hashes(request, source, constraint, platform, events);
     let results = in_order(requirements.iter().copied(), task, on_event).await;
-    let (mut locks, mut problems) = (BTreeMap::new(), Vec::new());
+    let (mut locks, mut problems) = (TreeMap::new(), Vec::new());
     for ((source, _), result) in requirements.iter().zip(results) {
         match result {
             Ok(lock) => drop(locks.insert(*source, lock)),

@@ -1,9 +1,9 @@
 //! The dependency lock file: the selected versions of providers and modules, and the hashes of their packages.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use addr::{ProviderSource, Version, VersionConstraint};
+use sorted::{TreeMap, TreeSet};
 
 use crate::hash::Hash;
 use crate::literal::{self, Item, Literal, Place};
@@ -12,9 +12,9 @@ use crate::literal::{self, Item, Literal, Place};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locks {
     /// The selected providers.
-    pub providers: BTreeMap<ProviderSource, ProviderLock>,
+    pub providers: TreeMap<ProviderSource, ProviderLock>,
     /// The module packages by their addresses.
-    pub modules: BTreeMap<String, ModuleLock>,
+    pub modules: TreeMap<String, ModuleLock>,
 }
 
 /// The lock of a module package. OpenTofu reserves this block and ignores it with a warning.
@@ -28,7 +28,7 @@ pub struct ModuleLock {
     /// The full revision of the repository, which a branch or a tag does not determine. `None` for other packages.
     pub revision: Option<String>,
     /// The hashes of the package's files.
-    pub hashes: BTreeSet<Hash>,
+    pub hashes: TreeSet<Hash>,
 }
 
 /// The selection of one provider.
@@ -39,7 +39,7 @@ pub struct ProviderLock {
     /// The constraints at the time of the selection. They are informational only.
     pub constraints: VersionConstraint,
     /// The hashes of this version's packages, including those for other platforms.
-    pub hashes: BTreeSet<Hash>,
+    pub hashes: TreeSet<Hash>,
 }
 
 /// An error in a lock file.
@@ -95,7 +95,7 @@ impl Locks {
         let mut lock = ProviderLock {
             version: Version::default(),
             constraints: VersionConstraint::any(),
-            hashes: BTreeSet::new(),
+            hashes: TreeSet::new(),
         };
         for argument in body {
             match argument.name.as_str() {
@@ -135,7 +135,7 @@ impl Locks {
             directory: None,
             subdirectory: String::new(),
             revision: None,
-            hashes: BTreeSet::new(),
+            hashes: TreeSet::new(),
         };
         for argument in body {
             match argument.name.as_str() {
@@ -208,7 +208,7 @@ impl Locks {
             }
             let new = ProviderSource::default_for(old.type_name.clone());
             if !self.providers.contains_key(&new) {
-                let lock = ProviderLock { hashes: BTreeSet::new(), ..lock };
+                let lock = ProviderLock { hashes: TreeSet::new(), ..lock };
                 self.providers.insert(new.clone(), lock);
                 adopted.push((old, new));
             }
@@ -217,7 +217,7 @@ impl Locks {
     }
 }
 
-fn write_hashes(text: &mut String, hashes: &BTreeSet<Hash>) {
+fn write_hashes(text: &mut String, hashes: &TreeSet<Hash>) {
     if hashes.is_empty() {
         return;
     }
@@ -346,7 +346,7 @@ fn read_constraints(
     Ok(constraints)
 }
 
-fn read_hashes(argument: &Item, what: &str) -> Result<BTreeSet<Hash>, LockFileError> {
+fn read_hashes(argument: &Item, what: &str) -> Result<TreeSet<Hash>, LockFileError> {
     let summary = match what {
         "provider" => "Invalid provider hash set",
         _ => "Invalid module package lock",
@@ -358,7 +358,7 @@ fn read_hashes(argument: &Item, what: &str) -> Result<BTreeSet<Hash>, LockFileEr
             "The \"hashes\" argument must either be omitted or contain at least one hash value.";
         return Err(invalid(detail.to_owned()));
     }
-    let mut hashes = BTreeSet::new();
+    let mut hashes = TreeSet::new();
     for text in texts {
         let hash = Hash::parse(text)
             .map_err(|it| invalid(format!("Cannot interpret {text:?} as a {what} hash: {it}.")))?;

@@ -1,7 +1,6 @@
 //! The command `providers mirror`: copies packages to a directory that is a mirror, for this machine and for the
 //! network.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +9,7 @@ use std::path::{Path, PathBuf};
 use addr::{ProviderSource, Version, VersionConstraint};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
+use sorted::{TreeMap, TreeSet};
 use tempfile::NamedTempFile;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -30,7 +30,7 @@ use crate::sources::{Sources, archives_in};
 #[derive(Clone, Copy)]
 pub struct MirrorRequest<'a> {
     /// The providers to copy, with the constraints of all modules combined.
-    pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    pub requirements: &'a TreeMap<ProviderSource, VersionConstraint>,
     /// The selected versions. If there are none, the newest ones are copied.
     pub locks: &'a Locks,
     /// The sources of packages.
@@ -92,7 +92,7 @@ struct PackageName {
     platform: Platform,
 }
 
-type Hashes = BTreeMap<PackageName, BTreeSet<Hash>>;
+type Hashes = TreeMap<PackageName, TreeSet<Hash>>;
 
 /// Copies the packages and writes the index. Returns the errors of single packages.
 pub fn mirror<'r>(
@@ -267,7 +267,7 @@ async fn write_indexes(directory: &Path, told: &Hashes) -> Vec<MirrorError> {
     let archives = blocking(move || archives_in(&mirror)).await;
     let mut errors = Vec::new();
     for (source, archives) in archives.into_iter().filter(|it| !it.1.is_empty()) {
-        let mut indexed: BTreeMap<Version, Map<String, Value>> = BTreeMap::new();
+        let mut indexed: TreeMap<Version, Map<String, Value>> = TreeMap::new();
         for ((version, platform), path) in archives {
             let name = PackageName {
                 source: source.clone(),
@@ -306,7 +306,7 @@ fn unindexed(cause: &str) -> MirrorError {
 /// Writes the index of one provider.
 fn write_index(
     folder: &Path,
-    indexed: BTreeMap<Version, Map<String, Value>>,
+    indexed: TreeMap<Version, Map<String, Value>>,
 ) -> Result<(), (PathBuf, io::Error)> {
     let versions: Map<String, Value> =
         indexed.keys().map(|it| (it.to_string(), json!({}))).collect();

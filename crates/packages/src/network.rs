@@ -1,6 +1,5 @@
 //! The access to hosts over the network: the client, the tokens, and the services of each host.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use http_client::{Client, Credentials, Request, Response, StatusCode, Url};
 use object_storage::{ObjectStorage, StorageEnvironment};
+use sorted::TreeMap;
 use tokio::sync::OnceCell;
 
 use crate::cli_config::{CliConfig, ConfigEnvironment, ConfiguredServices, RegistryProtocols};
@@ -32,7 +32,7 @@ pub struct Network {
     configured: ConfiguredServices,
     /// The downloads of packages.
     pub(crate) downloads: Downloads,
-    known: Mutex<BTreeMap<HostName, Arc<AskedHost>>>,
+    known: Mutex<TreeMap<HostName, Arc<AskedHost>>>,
 }
 
 /// The services of a host once it has answered, or the reason why it did not.

@@ -1,13 +1,13 @@
 //! Packages in zip files. The content of one is read once: that hashes it and, if it will be installed, unpacks it to
 //! a scratch directory. Nothing uses that directory before the caller has compared the hashes and settles it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use addr::ProviderSource;
 use sha2::{Digest as _, Sha256};
+use sorted::{TreeMap, TreeSet};
 use tempfile::{TempDir, TempPath};
 
 use crate::blocking::blocking;
@@ -40,7 +40,7 @@ pub(crate) struct Content {
     /// entries for directories.
     pub(crate) h1_of_entries: Hash,
     /// The SHA-256 of each file by its name.
-    files: BTreeMap<String, Digest>,
+    files: TreeMap<String, Digest>,
     /// The unpacked files.
     scratch: Option<TempDir>,
 }
@@ -110,7 +110,7 @@ impl PackedPackage {
     }
 
     /// Returns true if the package has one of the hashes. The error is a sentence fragment.
-    pub(crate) async fn has_one_of(&mut self, hashes: &BTreeSet<Hash>) -> Result<bool, String> {
+    pub(crate) async fn has_one_of(&mut self, hashes: &TreeSet<Hash>) -> Result<bool, String> {
         let content = self.content().await?;
         if hashes.contains(&content.h1) || hashes.contains(&content.h1_of_entries) {
             return Ok(true);
@@ -151,7 +151,7 @@ impl Content {
             left: largest_unpacked(packed).min(MAX_UNPACKED),
             buffer: vec![0; BUFFER],
         };
-        let (mut files, mut entries) = (BTreeMap::new(), BTreeMap::new());
+        let (mut files, mut entries) = (TreeMap::new(), TreeMap::new());
         for index in 0..zip.len() {
             let mut entry = zip.by_index(index).map_err(fault("read", archive))?;
             let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -169,7 +169,7 @@ impl Content {
             }
         }
         entries.extend(files.clone());
-        let hash = |it: &BTreeMap<String, Digest>| h1_of(it).map_err(fault("hash", archive));
+        let hash = |it: &TreeMap<String, Digest>| h1_of(it).map_err(fault("hash", archive));
         Ok(Content { h1: hash(&files)?, h1_of_entries: hash(&entries)?, files, scratch })
     }
 

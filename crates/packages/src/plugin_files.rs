@@ -1,11 +1,11 @@
 //! Plugins that `init` does not install: executables in directories of the user, whose file names begin with their
 //! kind.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use addr::Version;
+use sorted::TreeMap;
 
 use crate::Platform;
 
@@ -18,8 +18,8 @@ struct PluginName {
 /// Finds the plugins whose file names begin with `prefix`, such as `terraform-provisioner-`, by their names. The
 /// newest version of all directories is taken; of equal ones, that in the earlier directory. A missing directory has
 /// none.
-pub fn plugin_files(prefix: &str, directories: &[PathBuf]) -> BTreeMap<String, PathBuf> {
-    let mut found: BTreeMap<String, (Version, PathBuf)> = BTreeMap::new();
+pub fn plugin_files(prefix: &str, directories: &[PathBuf]) -> TreeMap<String, PathBuf> {
+    let mut found: TreeMap<String, (Version, PathBuf)> = TreeMap::new();
     for directory in directories {
         for (plugin, path) in plugins_in(directory, prefix) {
             match found.get(&plugin.name) {

@@ -1,10 +1,10 @@
 //! The proofs that a registry has for a release: the list of its checksums, and the signature of that list.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use futures::future;
 use http_client::{Client, Request, Url};
+use sorted::{TreeMap, TreeSet};
 
 use crate::blocking::blocking;
 use crate::evidence::{Authentication, Evidence};
@@ -30,7 +30,7 @@ pub(crate) struct Release {
     /// Public keys of the author. Empty if the registry knows none.
     pub(crate) keys: Vec<String>,
     /// The packages of the release by platform. Empty if the registry lists none.
-    pub(crate) packages: BTreeMap<Platform, ListedPackage>,
+    pub(crate) packages: TreeMap<Platform, ListedPackage>,
     /// True if a package without keys is refused, and if only signed hashes are locked.
     pub(crate) requires_signature: bool,
     /// True if an expired signature is refused.
@@ -40,7 +40,7 @@ pub(crate) struct Release {
 /// A package that a registry lists.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedPackage {
-    pub(crate) hashes: BTreeSet<Hash>,
+    pub(crate) hashes: TreeSet<Hash>,
     /// In bytes.
     pub(crate) size: u64,
 }
@@ -95,7 +95,7 @@ impl Release {
         }
         let reported = checksums(&documents.sums);
         let signer = self.signer(documents).await?;
-        let mut told = BTreeSet::from([expected]);
+        let mut told = TreeSet::from([expected]);
         if signer.is_some() || !self.requires_signature {
             told.extend(reported);
         }
@@ -185,8 +185,8 @@ fn check_list(sums: &[u8], file_name: &str, sha256: &str) -> Result<(), String> 
 }
 
 /// The hashes in a list of checksums. Empty if it is another document.
-fn checksums(sums: &[u8]) -> BTreeSet<Hash> {
-    let Ok(text) = std::str::from_utf8(sums) else { return BTreeSet::new() };
+fn checksums(sums: &[u8]) -> TreeSet<Hash> {
+    let Ok(text) = std::str::from_utf8(sums) else { return TreeSet::new() };
     let lines = text.lines().filter(|it| !it.trim().is_empty());
     let hashes = lines.map(|line| {
         let mut parts = line.split_whitespace();

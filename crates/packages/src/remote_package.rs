@@ -1,8 +1,7 @@
 //! Packages that a source offers over the network, and the comparison of each with its proof.
 
-use std::collections::BTreeSet;
-
 use http_client::{Client, Credentials, Request, Url};
+use sorted::TreeSet;
 use tempfile::NamedTempFile;
 
 use crate::evidence::{Authentication, Evidence};
@@ -39,7 +38,7 @@ pub(crate) enum Proof {
     /// The hashes that a mirror tells.
     Hashes {
         /// The hashes that a package may have. Empty if the mirror tells none.
-        hashes: BTreeSet<Hash>,
+        hashes: TreeSet<Hash>,
         /// True if the user trusts the mirror's hashes of packages for other platforms.
         trusts_all_hashes: bool,
     },
@@ -100,7 +99,7 @@ impl Proof {
 /// Compares a downloaded package with the hashes that its source told. Returns those that are worth locking: the ones
 /// that the package has, and all others if the user trusts the source.
 async fn verify_hashes(
-    hashes: &BTreeSet<Hash>,
+    hashes: &TreeSet<Hash>,
     trusts_all_hashes: bool,
     package: &mut PackedPackage,
 ) -> Result<Evidence, String> {
@@ -108,7 +107,7 @@ async fn verify_hashes(
         return Ok(Evidence::none());
     }
     let is_known = |it: &&Hash| it.is_usable();
-    let known: BTreeSet<Hash> = hashes.iter().filter(is_known).cloned().collect();
+    let known: TreeSet<Hash> = hashes.iter().filter(is_known).cloned().collect();
     if known.is_empty() {
         return Err(
             "the mirror tells hashes only in schemes that this version does not support".to_owned()
@@ -120,7 +119,7 @@ async fn verify_hashes(
         let content = package.content().await?;
         own.extend([content.h1.clone(), content.h1_of_entries.clone()]);
     }
-    let matching: BTreeSet<Hash> = own.into_iter().filter(|it| known.contains(it)).collect();
+    let matching: TreeSet<Hash> = own.into_iter().filter(|it| known.contains(it)).collect();
     let told = match (matching.is_empty(), known.len()) {
         (true, 1) => {
             let expected = known.first().map_or("", |it| it.as_str());

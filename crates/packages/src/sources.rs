@@ -4,12 +4,12 @@ mod network_mirror;
 mod oci_mirror;
 mod registry;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use addr::{ProviderSource, Version};
+use sorted::{TreeMap, TreeSet};
 
 use crate::blocking::blocking;
 use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
@@ -28,7 +28,7 @@ use registry::{OfferedVersions, Registry};
 pub struct Sources {
     methods: Vec<InstallationMethod>,
     /// Providers that are used from a directory without version and lock.
-    pub overrides: BTreeMap<ProviderSource, PathBuf>,
+    pub overrides: TreeMap<ProviderSource, PathBuf>,
     /// Providers that are bundled with this program and run as plugins.
     pub bundled: Vec<BundledProvider>,
     /// The number of retries of downloads by methods that tell none. `None` for the usual number.
@@ -90,11 +90,11 @@ pub(crate) struct AvailablePackage {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Available {
     /// The sources of the packages for the requested platform, in the order of the installation methods.
-    pub(crate) packages: BTreeMap<Version, Vec<AvailablePackage>>,
+    pub(crate) packages: TreeMap<Version, Vec<AvailablePackage>>,
     /// The number of retries of downloads by the method that is searched.
     download_retries: Option<u32>,
     /// The versions that exist only for other platforms.
-    pub(crate) elsewhere: BTreeSet<Version>,
+    pub(crate) elsewhere: TreeSet<Version>,
     /// The mirrors that were searched.
     pub(crate) searched: Vec<String>,
     /// The sources that would require network access.
@@ -242,7 +242,7 @@ impl Sources {
         };
         let offered = match wanted {
             Some(version) => {
-                let versions = BTreeSet::from([version.clone()]);
+                let versions = TreeSet::from([version.clone()]);
                 OfferedVersions { versions, warnings: Vec::new() }
             }
             None => remote.versions(network, source).await?,
@@ -275,7 +275,7 @@ impl PackageSource {
         source: &ProviderSource,
     ) -> Result<OfferedVersions, String> {
         let versions = match self {
-            PackageSource::Local(_) => BTreeSet::new(),
+            PackageSource::Local(_) => TreeSet::new(),
             PackageSource::Mirror(mirror) => mirror.versions(network, source).await?,
             PackageSource::OciMirror(mirror) => mirror.versions(network, source).await?,
             PackageSource::Registry => {
@@ -331,7 +331,7 @@ fn mirror(path: &Path) -> InstallationMethod {
 /// Returns the existing mirrors, and the registries for all providers that no mirror has.
 fn implied_methods(directories: &[PathBuf]) -> Vec<InstallationMethod> {
     let existing: Vec<_> = directories.iter().filter(|it| it.is_dir()).collect();
-    let local: BTreeSet<ProviderSource> = existing.iter().flat_map(|it| providers_in(it)).collect();
+    let local: TreeSet<ProviderSource> = existing.iter().flat_map(|it| providers_in(it)).collect();
     let direct = InstallationMethod {
         kind: MethodKind::Direct,
         include: Vec::new(),
@@ -359,7 +359,7 @@ fn providers_in(mirror: &Path) -> Vec<ProviderSource> {
 /// (`terraform-provider-TYPE_VERSION_OS_ARCH.zip`). Links are followed at every level.
 fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available: &mut Available) {
     let folder = provider_folder(mirror, source);
-    let mut found = BTreeMap::new();
+    let mut found = TreeMap::new();
     for path in entries(&folder) {
         let name = name_of(&path);
         if path.is_dir() {
@@ -388,7 +388,7 @@ fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available
 /// All packed packages in a mirror: the archives with their version and platform, by provider.
 pub(crate) fn archives_in(
     mirror: &Path,
-) -> BTreeMap<ProviderSource, BTreeMap<(Version, Platform), PathBuf>> {
+) -> TreeMap<ProviderSource, TreeMap<(Version, Platform), PathBuf>> {
     let providers = providers_in(mirror).into_iter().map(|source| {
         let folder = provider_folder(mirror, &source);
         let archives = entries(&folder).into_iter().filter(|it| it.is_file());

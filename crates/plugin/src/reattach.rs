@@ -1,9 +1,8 @@
 //! Parses `TF_REATTACH_PROVIDERS`, which names providers that another program runs, such as a debugger.
 
-use std::collections::BTreeMap;
-
 use addr::ProviderSource;
 use serde_json::{Map, Value as Json};
+use sorted::TreeMap;
 
 use crate::{
     handshake::{Address, HandshakeError},
@@ -31,9 +30,9 @@ pub struct ReattachError(String);
 /// # Errors
 /// If the text is not a JSON object of the expected form, a key is not a provider address, or the protocol version
 /// or address type is unknown.
-pub fn parse_reattach(text: &str) -> Result<BTreeMap<ProviderSource, Reattach>, ReattachError> {
+pub fn parse_reattach(text: &str) -> Result<TreeMap<ProviderSource, Reattach>, ReattachError> {
     if text.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(TreeMap::new());
     }
     let object: Map<String, Json> =
         serde_json::from_str(text).map_err(|error| ReattachError(error.to_string()))?;

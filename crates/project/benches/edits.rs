@@ -10,7 +10,6 @@
 )]
 
 use std::{
-    collections::BTreeMap,
     fmt::Write as _,
     hash::{Hash as _, Hasher as _},
     path::PathBuf,
@@ -25,6 +24,7 @@ use hir::{
 };
 use project::{Edit, EditableProject};
 use rustc_hash::{FxHashSet, FxHasher};
+use sorted::TreeMap;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -100,7 +100,7 @@ fn project(count: usize, per_file: usize) -> EditableProject {
         }
         system.write(path(number), text);
     }
-    let loaded = EditableProject::load(Arc::new(system), PathBuf::from("."), BTreeMap::new());
+    let loaded = EditableProject::load(Arc::new(system), PathBuf::from("."), TreeMap::new());
     loaded.expect("the root module is there")
 }
 
@@ -137,8 +137,8 @@ fn names_of_chunk(db: &dyn hir::Db, file: File, chunk: u32) -> Vec<(ItemName, It
 }
 
 #[salsa::tracked(returns(ref))]
-fn shard_of_file(db: &dyn hir::Db, file: File, shard: u32) -> BTreeMap<ItemName, ItemKey> {
-    let mut names = BTreeMap::new();
+fn shard_of_file(db: &dyn hir::Db, file: File, shard: u32) -> TreeMap<ItemName, ItemKey> {
+    let mut names = TreeMap::new();
     for chunk in 0..file.blocks(db).len().div_ceil(CHUNK) as u32 {
         for (name, key) in names_of_chunk(db, file, chunk) {
             if shard_of(name) == shard {
@@ -154,8 +154,8 @@ fn shard_of_module(
     db: &dyn hir::Db,
     directory: Directory,
     shard: u32,
-) -> BTreeMap<ItemName, ItemKey> {
-    let mut names = BTreeMap::new();
+) -> TreeMap<ItemName, ItemKey> {
+    let mut names = TreeMap::new();
     for &file in directory.files(db) {
         for (name, key) in shard_of_file(db, file, shard) {
             names.entry(name.clone()).or_insert(*key);

@@ -15,7 +15,7 @@
 
 use std::{
     borrow::BorrowMut,
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     io,
     ops::{Deref, Range},
     path::PathBuf,
@@ -30,6 +30,7 @@ use hir::{
 use provider::ProviderSchemas;
 use rustc_hash::FxHashSet;
 use salsa::Setter as _;
+use sorted::TreeMap;
 
 use crate::{
     Database, Handle, Manifest, SourceTree,
@@ -208,10 +209,10 @@ impl SourceTree {
         self.workspaces.retain(|it| *it != workspace);
         let db = &mut *self.db;
         let providers = workspace.providers(db).clone();
-        workspace.set_providers(db).to(BTreeMap::new());
+        workspace.set_providers(db).to(TreeMap::new());
         workspace.set_directories(db).to(Arc::default());
         workspace.set_manifest(db).to(Manifest::new());
-        workspace.set_provisioners(db).to(BTreeMap::new());
+        workspace.set_provisioners(db).to(TreeMap::new());
         workspace.set_static_inputs(db).to(StaticInputs::default());
         self.spare.providers.extend(providers.into_values());
         self.spare.workspaces.push(workspace);

@@ -18,7 +18,7 @@ mod test_files;
 mod tree;
 mod warm_up;
 
-use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc};
+use std::{ops::Deref, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, System};
@@ -30,6 +30,7 @@ use hir::{
     workspace::StaticInputs,
 };
 use provider::ProviderSchemas;
+use sorted::TreeMap;
 use values::Str;
 
 use crate::database::FrozenDatabase;
@@ -172,7 +173,7 @@ impl Project {
     }
 
     /// Returns the providers that the configuration requires, with their version constraints.
-    pub fn provider_requirements(&self) -> BTreeMap<ProviderSource, Vec<Str>> {
+    pub fn provider_requirements(&self) -> TreeMap<ProviderSource, Vec<Str>> {
         hir::provider_requirements(self.db(), self.workspace)
     }
 

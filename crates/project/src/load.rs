@@ -1,11 +1,12 @@
 //! Finds and reads the files of a module.
 
-use std::{collections::BTreeSet, io, path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use db::{
     Diagnostic, DirectoryEntry, File, SpareInputs, Summary, System, input::BlockTexts,
     system::normalize,
 };
+use sorted::TreeSet;
 
 use crate::Handle;
 
@@ -39,7 +40,7 @@ pub(crate) fn list(
     system: &dyn System,
     base: &Path,
     shown: &str,
-    open: &BTreeSet<String>,
+    open: &TreeSet<String>,
 ) -> io::Result<Listing> {
     let listed = system.list_directory(&normalize(&base.join(shown)));
     // An editor can open a file in a directory that does not exist yet.
@@ -135,7 +136,7 @@ pub fn configuration_files(system: &dyn System, directory: &Path) -> Vec<String>
 /// hides `x.tf`, and `x.tofu.json` hides `x.tf.json`.
 fn configuration_files_among(entries: &[DirectoryEntry]) -> Vec<String> {
     let names = entries.iter().filter(|entry| !entry.is_directory).map(|it| it.name.as_str());
-    let candidates: BTreeSet<&str> = names.filter(|name| !is_ignored(name)).collect();
+    let candidates: TreeSet<&str> = names.filter(|name| !is_ignored(name)).collect();
     let is_hidden = |name: &str| {
         let pairs = [(".tf", ".tofu"), (".tf.json", ".tofu.json")];
         let mut pairs = pairs.into_iter();

@@ -27,8 +27,6 @@
 //! changed. The exceptions are the settings of a whole module: its required providers and their configurations. An
 //! edit of these affects every block.
 
-use std::collections::BTreeSet;
-
 use db::{Block, Directory};
 use hir::{
     ItemKind,
@@ -38,6 +36,7 @@ use hir::{
     symbols::{RedeclaredBlock, redeclare, symbol},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::TreeSet;
 
 use crate::{Handle, warm_up};
 
@@ -49,7 +48,7 @@ pub struct Edit {
     /// The blocks that the edit changed or added.
     pub blocks: Vec<Block>,
     /// The names that the touched blocks declared before the edit or declare after it.
-    pub names: BTreeSet<ItemName>,
+    pub names: TreeSet<ItemName>,
     /// True if the edit added or removed blocks, or changed the names that a block declares.
     pub redeclares: bool,
 }
@@ -193,13 +192,13 @@ impl ModuleIndex {
         module
     }
 
-    fn add(&mut self, block: Block, names: &BTreeSet<ItemName>) {
+    fn add(&mut self, block: Block, names: &TreeSet<ItemName>) {
         for name in names {
             self.references.entry(name.clone()).or_default().insert(block);
         }
     }
 
-    fn remove(&mut self, block: Block, names: &BTreeSet<ItemName>) {
+    fn remove(&mut self, block: Block, names: &TreeSet<ItemName>) {
         for name in names {
             if let Some(blocks) = self.references.get_mut(name) {
                 blocks.remove(&block);
@@ -233,8 +232,8 @@ impl ModuleIndex {
 
 /// Returns the names that a block refers to, including the provider configurations that it uses implicitly. A block
 /// that calls provider functions refers to the `terraform` blocks, which declare the providers.
-fn mentioned(db: &dyn Handle, block: Block) -> BTreeSet<ItemName> {
-    let mut names = BTreeSet::new();
+fn mentioned(db: &dyn Handle, block: Block) -> TreeSet<ItemName> {
+    let mut names = TreeSet::new();
     for item in block_items(db, block) {
         names.extend(item.refs.iter().filter_map(|reference| name_of(&reference.target)));
         for (_, it) in provider_function::calls(&item.exprs) {

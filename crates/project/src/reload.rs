@@ -9,14 +9,11 @@
 //!   something may differ ─► reload_all┘
 //! ```
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use db::{Directory, File, system::normalize};
 use salsa::Setter as _;
+use sorted::{TreeMap, TreeSet};
 
 use crate::{
     SourceTree, load,
@@ -30,7 +27,7 @@ impl SourceTree {
     }
 
     pub(crate) fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
-        let mut by_directory: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+        let mut by_directory: TreeMap<Arc<str>, TreeSet<Arc<str>>> = TreeMap::new();
         for path in changed {
             let (parent, _) = split_path(path);
             by_directory.entry(Arc::from(parent)).or_default().insert(Arc::from(path));
@@ -72,7 +69,7 @@ impl SourceTree {
             Err(_) => return,
         };
         let mut unloadable = listing.unloadable;
-        let mut present = BTreeSet::new();
+        let mut present = TreeSet::new();
         for shown in listing.files {
             let known = self.files.contains_key(&shown);
             if !known || (may_differ(&shown) && !self.is_open(&shown)) {
@@ -157,7 +154,7 @@ mod tests {
         system.write("note.txt", "");
         let shared = || Arc::clone(&system) as Arc<dyn System>;
         let load = || {
-            EditableProject::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable")
+            EditableProject::load(shared(), PathBuf::from("."), TreeMap::new()).expect("readable")
         };
         let mut project = load();
         project.checked();

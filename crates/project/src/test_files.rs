@@ -3,15 +3,16 @@
 //! **Invariant:** a test file is in no directory, so no query about a module reads it, and an edit of it invalidates
 //! nothing but itself.
 
-use std::{borrow::BorrowMut, collections::BTreeMap, sync::Arc};
+use std::{borrow::BorrowMut, sync::Arc};
 
 use db::{EditedText, File, SpareInputs, input::file_from_text};
+use sorted::TreeMap;
 
 use crate::{EditableTree, SourceTree};
 
 /// The test files by path. A closed file keeps its inputs for the time when it is opened again.
 #[derive(Default)]
-pub(crate) struct TestFiles(BTreeMap<Arc<str>, TestText>);
+pub(crate) struct TestFiles(TreeMap<Arc<str>, TestText>);
 
 struct TestText {
     file: File,

@@ -5,7 +5,6 @@
 //! [`EditableTree`]: crate::EditableTree
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -25,6 +24,7 @@ use hir::{
 use provider::ProviderSchemas;
 use rustc_hash::FxHashMap;
 use salsa::{Durability, Setter as _};
+use sorted::{TreeMap, TreeSet};
 
 use crate::{
     Handle,
@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// The installed modules, by the directory of the caller and the name of the call.
-pub type Manifest = BTreeMap<CallKey, Vec<InstalledModule>>;
+pub type Manifest = TreeMap<CallKey, Vec<InstalledModule>>;
 
 /// A configuration to load.
 pub struct NewRoot {
@@ -51,16 +51,16 @@ pub struct SourceTree {
     pub(crate) db: Box<dyn Handle>,
     pub(crate) system: Arc<dyn System>,
     pub(crate) base: PathBuf,
-    pub(crate) files: BTreeMap<Arc<str>, Loaded>,
-    pub(crate) directories: BTreeMap<Arc<str>, Directory>,
+    pub(crate) files: TreeMap<Arc<str>, Loaded>,
+    pub(crate) directories: TreeMap<Arc<str>, Directory>,
     /// Files that cannot be loaded, by directory.
-    pub(crate) unloadable: BTreeMap<Arc<str>, Vec<UnloadableFile>>,
+    pub(crate) unloadable: TreeMap<Arc<str>, Vec<UnloadableFile>>,
     pub(crate) workspaces: Vec<Workspace>,
     /// The directories of module calls that could not be loaded.
-    pub(crate) missing: BTreeSet<Arc<str>>,
+    pub(crate) missing: TreeSet<Arc<str>>,
     /// Texts of files that an editor has open but that belong to no module: their directory is not loaded, or
     /// another file hides them.
-    pub(crate) unfiled: BTreeMap<Arc<str>, String>,
+    pub(crate) unfiled: TreeMap<Arc<str>, String>,
     /// The inputs that are reused. None in a tree without edits.
     pub(crate) spare: ReusableInputs,
     pub(crate) edits: EditState,
@@ -92,7 +92,7 @@ pub(crate) struct Loaded {
 }
 
 fn text_to_take(
-    unfiled: &BTreeMap<Arc<str>, String>,
+    unfiled: &TreeMap<Arc<str>, String>,
     system: &dyn System,
     base: &Path,
     shown: &Arc<str>,
@@ -114,12 +114,12 @@ impl SourceTree {
             db: Box::new(db),
             system,
             base,
-            files: BTreeMap::new(),
-            directories: BTreeMap::new(),
-            unloadable: BTreeMap::new(),
+            files: TreeMap::new(),
+            directories: TreeMap::new(),
+            unloadable: TreeMap::new(),
             workspaces: Vec::new(),
-            missing: BTreeSet::new(),
-            unfiled: BTreeMap::new(),
+            missing: TreeSet::new(),
+            unfiled: TreeMap::new(),
             spare: ReusableInputs::default(),
             edits: EditState::default(),
             tests: TestFiles::default(),
@@ -160,7 +160,7 @@ impl SourceTree {
                 workspace
             }
             None => {
-                let (directories, providers) = (Arc::default(), BTreeMap::new());
+                let (directories, providers) = (Arc::default(), TreeMap::new());
                 let static_inputs = StaticInputs::default();
                 Workspace::new(
                     &*self.db,
@@ -168,7 +168,7 @@ impl SourceTree {
                     directories,
                     manifest,
                     providers,
-                    BTreeMap::new(),
+                    TreeMap::new(),
                     static_inputs,
                 )
             }
@@ -348,7 +348,7 @@ impl SourceTree {
     }
 
     /// The names of the files in a directory that an editor has open.
-    pub(crate) fn open_in(&self, path: &str) -> BTreeSet<String> {
+    pub(crate) fn open_in(&self, path: &str) -> TreeSet<String> {
         let directory = self.directories.get(path);
         let loaded = directory.into_iter().flat_map(|it| self.paths_in(*it));
         let loaded = loaded.filter(|it| self.is_open(it));
@@ -406,7 +406,7 @@ impl SourceTree {
 
     /// Loads modules until every module call refers to a loaded or missing directory.
     pub(crate) fn load_called_modules(&mut self) {
-        let mut missing = BTreeSet::new();
+        let mut missing = TreeSet::new();
         loop {
             if self.read_wanted_files() {
                 continue;
@@ -431,7 +431,7 @@ impl SourceTree {
     }
 
     /// Returns the directories that the module calls of the configurations refer to.
-    pub(crate) fn called_by(&self, workspaces: &[Workspace]) -> BTreeSet<Arc<str>> {
+    pub(crate) fn called_by(&self, workspaces: &[Workspace]) -> TreeSet<Arc<str>> {
         let of_workspace = |workspace: &Workspace| {
             called_paths(&*self.db, *workspace, &hir::reachable(&*self.db, *workspace))
         };
@@ -439,7 +439,7 @@ impl SourceTree {
     }
 
     /// Returns the directories with files: a directory without files is not a module.
-    fn directories_with_files(&self) -> BTreeMap<Arc<str>, Directory> {
+    fn directories_with_files(&self) -> TreeMap<Arc<str>, Directory> {
         let with_files = self.directories.iter().filter(|(_, it)| !it.files(&*self.db).is_empty());
         with_files.map(|(path, directory)| (path.clone(), *directory)).collect()
     }
@@ -461,11 +461,7 @@ impl SourceTree {
 }
 
 /// Returns the directories that the calls in these modules refer to, even if there is no module.
-fn called_paths(
-    db: &dyn Handle,
-    workspace: Workspace,
-    callers: &[Directory],
-) -> BTreeSet<Arc<str>> {
+fn called_paths(db: &dyn Handle, workspace: Workspace, callers: &[Directory]) -> TreeSet<Arc<str>> {
     let calls = callers.iter().flat_map(|&caller| {
         all_of_kind(db, caller, NameKind::Module).into_iter().map(move |key| (caller, key))
     });

@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{Path, Str, Value};
 
 use crate::schema::FunctionSignature;
@@ -342,7 +341,7 @@ pub enum RawState {
     /// JSON text.
     Json(Arc<[u8]>),
     /// Strings under flattened keys, as versions up to 0.11 wrote them.
-    Flatmap(BTreeMap<Str, Str>),
+    Flatmap(TreeMap<Str, Str>),
 }
 
 /// The response of [`Provider::upgrade_resource_state`].

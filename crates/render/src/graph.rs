@@ -1,8 +1,9 @@
 //! The graph of an operation in the DOT language.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::fmt::Write as _;
 
 use engine::{Outline, OutlineEdge, OutlineKind, OutlineNode};
+use sorted::TreeSet;
 
 /// The options of a drawing.
 #[derive(Clone, Copy, Default)]
@@ -19,9 +20,9 @@ pub fn graph(outline: &Outline, style: GraphStyle) -> String {
     sorted::sort_by_key(&mut nodes, |it| &it.name);
     let node = |it: &OutlineNode| Some(format!("{} [{}]", name(it), attributes(it, style)?));
     let nodes: Vec<String> = nodes.into_iter().filter_map(node).collect();
-    let cyclic: BTreeSet<OutlineEdge> = match style.draws_cycles {
+    let cyclic: TreeSet<OutlineEdge> = match style.draws_cycles {
         true => outline.cyclic_edges().into_iter().collect(),
-        false => BTreeSet::new(),
+        false => TreeSet::new(),
     };
     let edge = |it: &OutlineEdge| {
         let [user, dependency] =

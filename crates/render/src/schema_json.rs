@@ -1,6 +1,6 @@
 //! Provider schemas as JSON (`providers schema -json`).
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{ProviderSource, ResourceMode};
 use provider::{
@@ -8,12 +8,13 @@ use provider::{
     NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
 };
 use serde_json::{Map, Value as Json, json};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::json;
 
 /// The document of `providers schema -json`.
-pub fn providers_schema_json(schemas: &BTreeMap<ProviderSource, Arc<ProviderSchemas>>) -> String {
+pub fn providers_schema_json(schemas: &TreeMap<ProviderSource, Arc<ProviderSchemas>>) -> String {
     let providers: Map<String, Json> =
         schemas.iter().map(|(source, it)| (source.to_string(), provider(it))).collect();
     let document = json::object([

@@ -1,7 +1,6 @@
 //! The definition of a provider.
 
-use std::collections::BTreeSet;
-
+use sorted::TreeSet;
 use values::Str;
 
 use crate::{
@@ -92,7 +91,7 @@ impl<C: Send + Sync + 'static> Types<C> {
 
     /// The names that are used more than once, each with its kind.
     pub(crate) fn repeated(&self) -> Vec<String> {
-        let mut known = BTreeSet::new();
+        let mut known = TreeSet::new();
         let resources = self.resources.iter().map(|it| format!("resource type {}", it.type_name()));
         let data = self.data_sources.iter().map(|it| format!("data source {}", it.type_name()));
         let ephemeral = self.ephemeral_resources.iter();

@@ -1,8 +1,9 @@
 //! Functions of providers.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use provider::{DescriptionKind, FunctionFault, FunctionParameter, FunctionSignature};
+use sorted::TreeSet;
 use values::{Path, Str, Type, Value};
 
 use crate::{
@@ -139,7 +140,7 @@ impl Function {
                 "it has {count} parameters, but {named} are named by Function::parameter"
             ));
         }
-        let mut names = BTreeSet::new();
+        let mut names = TreeSet::new();
         let mut all = signature.parameters.iter().chain(&signature.variadic);
         let twice = all.find(|it| !names.insert(&it.name))?;
         Some(format!("two parameters have the name {:?}", twice.name))

@@ -1,16 +1,15 @@
 //! Private state: the provider's data beside an object, as JSON entries.
 
-use std::collections::BTreeMap;
-
 use base64::{Engine, engine::general_purpose::STANDARD};
 use provider::Private;
 use serde_json::Value as Json;
+use sorted::TreeMap;
 
 /// Private entries by name. They are encoded as in the plugin framework: a JSON object of base64 of JSON, or no
 /// bytes if there are no entries. The type has no `Debug`, because entries may be secret.
 #[derive(Clone, Default)]
 pub struct PrivateState {
-    entries: BTreeMap<String, Json>,
+    entries: TreeMap<String, Json>,
     is_damaged: bool,
 }
 
@@ -50,7 +49,7 @@ impl PrivateState {
         if private.is_empty() {
             return PrivateState::default();
         }
-        let read: Result<BTreeMap<String, String>, _> = serde_json::from_slice(private.as_bytes());
+        let read: Result<TreeMap<String, String>, _> = serde_json::from_slice(private.as_bytes());
         let Ok(read) = read else {
             return PrivateState { is_damaged: true, ..PrivateState::default() };
         };
@@ -59,7 +58,7 @@ impl PrivateState {
             let json = serde_json::from_slice(&STANDARD.decode(text).ok()?).ok()?;
             Some((name, json))
         };
-        let entries: BTreeMap<String, Json> = read.into_iter().filter_map(entry).collect();
+        let entries: TreeMap<String, Json> = read.into_iter().filter_map(entry).collect();
         PrivateState { is_damaged: entries.len() != count, entries }
     }
 

@@ -58,7 +58,7 @@ impl InProcess {
             system.write(&file.path, file.text.as_str());
         }
         let system = Arc::clone(system) as Arc<dyn System>;
-        let mut project = Project::load(system, PathBuf::from("."), BTreeMap::new())?;
+        let mut project = Project::load(system, PathBuf::from("."), Default::default())?;
         let builtin = (engine::builtin::source(), engine::builtin::schemas());
         for (source, schemas) in [(self.source.clone(), Arc::clone(&self.schemas)), builtin] {
             project.set_schemas(source, schemas);

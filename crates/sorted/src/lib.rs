@@ -19,7 +19,7 @@ pub use crate::{
     map::SortedMap,
     sort::{sort, sort_by, sort_by_key},
     tree::{
-        Entry, IntoIter, Iter, IterMut, OccupiedEntry, SetIntoIter, SetIter, TreeMap, TreeSet,
-        VacantEntry,
+        Entry, IntoIter, Iter, IterMut, OccupiedEntry, Range, SetIntoIter, SetIter, TreeMap,
+        TreeSet, VacantEntry,
     },
 };

@@ -1,10 +1,10 @@
 //! An object of a resource instance as recorded in the state.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use addr::{ConfigResource, ProviderConfigRef};
+use sorted::TreeMap;
 use values::{Path, Str, Type, Value, json};
 
 use crate::error::EncodeError;
@@ -44,7 +44,7 @@ pub enum Attributes {
     /// A JSON object without insignificant whitespace. Equal text means equal attributes.
     Json(Arc<str>),
     /// The flat map of Terraform before 0.12, which only a provider can upgrade.
-    Flat(Arc<BTreeMap<Str, Str>>),
+    Flat(Arc<TreeMap<Str, Str>>),
 }
 
 /// The status of an object.

@@ -1,6 +1,5 @@
 //! The content of a state: resources, their instances, and the outputs of the root module.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use addr::{
     AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ProviderSource,
     ResourceInstance, ResourceMode, Version,
 };
+use sorted::{TreeMap, TreeSet};
 use values::{Str, Value};
 
 use crate::checks::CheckResults;
@@ -35,10 +35,10 @@ pub struct StateFile {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// The outputs of the root module.
-    pub outputs: BTreeMap<Str, OutputValue>,
+    pub outputs: TreeMap<Str, OutputValue>,
     /// **Invariant:** every resource has instances, and every instance has objects ([`State::prune`]). Clones
     /// share the map until one of them changes.
-    resources: Arc<BTreeMap<AbsResource, ResourceState>>,
+    resources: Arc<TreeMap<AbsResource, ResourceState>>,
     /// The results of checks.
     pub checks: CheckResults,
 }
@@ -60,7 +60,7 @@ pub struct ResourceState {
     /// The provider configuration of its objects, without an instance key. Objects may have their own.
     pub provider: ProviderConfigRef,
     /// The instances by key.
-    pub instances: BTreeMap<InstanceKey, Instance>,
+    pub instances: TreeMap<InstanceKey, Instance>,
 }
 
 impl ResourceState {
@@ -76,7 +76,7 @@ pub struct Instance {
     /// The current object.
     pub current: Option<Arc<Object>>,
     /// The deposed objects by key.
-    pub deposed: BTreeMap<DeposedKey, Arc<Object>>,
+    pub deposed: TreeMap<DeposedKey, Arc<Object>>,
 }
 
 /// An instance of a state, with its address and its resource.
@@ -372,12 +372,12 @@ impl State {
     /// each resource. A former address stays a dependency as long as the state has an object there.
     pub fn rename_dependencies(
         &mut self,
-        renamed: &BTreeMap<ConfigResource, BTreeSet<ConfigResource>>,
+        renamed: &TreeMap<ConfigResource, TreeSet<ConfigResource>>,
     ) {
         if renamed.is_empty() {
             return;
         }
-        let present: BTreeSet<ConfigResource> =
+        let present: TreeSet<ConfigResource> =
             self.resources.keys().map(AbsResource::config).collect();
         let resources = Arc::make_mut(&mut self.resources).values_mut();
         for object in resources.flat_map(ResourceState::objects_mut) {
@@ -429,7 +429,7 @@ impl State {
     fn ensure(&mut self, addr: &ResourceInstance, provider: &ProviderConfigRef) -> &mut Instance {
         let resource =
             Arc::make_mut(&mut self.resources).entry(addr.containing_resource()).or_insert_with(
-                || ResourceState { provider: provider.without_key(), instances: BTreeMap::new() },
+                || ResourceState { provider: provider.without_key(), instances: TreeMap::new() },
             );
         if resource.provider != *provider {
             resource.provider = provider.without_key();

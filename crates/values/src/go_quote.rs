@@ -5,8 +5,10 @@ use std::fmt::Write;
 /// Appends `text` in double quotes with Go's escapes.
 pub(crate) fn write(text: &str, out: &mut String) {
     out.push('"');
-    for c in text.chars() {
-        write_char(c, out);
+    // Most texts are names.
+    match text.bytes().all(|it| matches!(it, b' '..=b'~') && !matches!(it, b'"' | b'\\')) {
+        true => out.push_str(text),
+        false => text.chars().for_each(|c| write_char(c, out)),
     }
     out.push('"');
 }

@@ -37,7 +37,7 @@ const TABLE: &[Row] = &[
     // The domains of registries: a list.
     row("public_suffix", &[], &[]),
     row("values", &["sorted"], &[]),
-    row("addr", &[], &[]),
+    row("addr", &["sorted"], &[]),
     // Backends store opaque bytes; only `state` knows their format.
     row("backend", &[], &[]),
     // HTTP without the meaning of any answer: registries, mirrors and backends share its connections.
@@ -45,7 +45,7 @@ const TABLE: &[Row] = &[
     // Buckets without the meaning of their objects: for packages, and for states.
     row("object_storage", &["http_client"], &[]),
     // The watches of the operating system, for both front ends that follow files.
-    row("file_watcher", &[], &[]),
+    row("file_watcher", &["sorted"], &[]),
     // The permissions of a process, and how it restricts itself, without the meaning of any provider.
     row("sandbox", &[], &[]),
     // `sandbox`: the CLI configuration grants what a provider may do. `parallel`: threads for file work, as many as
@@ -59,7 +59,7 @@ const TABLE: &[Row] = &[
     row("plugin", &["addr", "parallel", "provider", "sandbox", "sorted", "values"], &[]),
     // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated
     // outside it.
-    row("project", &["addr", "db", "hir", "parallel", "provider", "syntax", "values"], &["sorted"]),
+    row("project", &["addr", "db", "hir", "parallel", "provider", "sorted", "syntax", "values"], &[]),
     // The tests of the engine start from the text of a configuration.
     row("engine", &["addr", "db", "hir", "parallel", "provider", "sorted", "state", "values"], &["project"]),
     // `engine`: it evaluates expressions for the objects before and after a plan. The whole is tested in
@@ -90,7 +90,8 @@ const TABLE: &[Row] = &[
     // The tests of editor features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "sorted", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.
-    row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
+    row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "sorted", "values"],
+        &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. `sandbox`: an operation chooses the policy of each provider. No `render` and no `clap`: an
     // operation has no terminal.
@@ -108,19 +109,19 @@ const TABLE: &[Row] = &[
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
     row("cli", &["addr", "backend", "causes", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
-                 "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
-                 "values"],
-        &["differential", "editor", "mayfly-sdk", "provider", "registry", "sandbox", "sorted", "torture"]),
+                 "operations", "packages", "parallel", "plugin", "project", "providers", "render", "sorted", "state",
+                 "syntax", "values"],
+        &["differential", "editor", "mayfly-sdk", "provider", "registry", "sandbox", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "object_storage", "packages", "plugin", "project",
-                     "provider", "providers", "state", "syntax", "values"], &[]),
+                     "provider", "providers", "sorted", "state", "syntax", "values"], &[]),
     // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
     // xtask. `addr`: versions of modules. `db`: the registry of rules, of which the index of the pages is made.
     // `registry`: the bench installs from it.
     row("xtask", &["addr", "db", "differential", "editor", "parallel", "registry", "torture"], &[]),
     // tests/conformance: from the text of a configuration to the state, with the bundled providers in one process.
-    row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
-                         "values"], &["causes", "ide", "parallel", "render", "syntax"]),
+    row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "sorted",
+                         "state", "values"], &["causes", "ide", "parallel", "render", "syntax"]),
 ];
 
 type Names = BTreeSet<String>;

@@ -18,7 +18,6 @@ mod served;
 mod written;
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex},
 };
@@ -36,6 +35,7 @@ use providers::playground::{
     self,
     store::{Entry, Record, Secret, Store},
 };
+use sorted::TreeMap;
 use state::{PlanMode, State};
 use tempfile::TempDir;
 use values::Value;
@@ -108,7 +108,7 @@ impl World {
         let loaded = EditableProject::load(
             Arc::clone(&system) as Arc<dyn System>,
             PathBuf::from(root),
-            BTreeMap::new(),
+            TreeMap::new(),
         );
         let mut project = loaded.expect("a fixture has a root module");
         for (source, schemas) in environment::schemas() {
@@ -179,10 +179,10 @@ impl World {
     ///
     /// # Panics
     /// If the texts have no root module, or the playground has no schemas.
-    pub fn frozen(texts: &BTreeMap<String, String>) -> Project {
+    pub fn frozen(texts: &TreeMap<String, String>) -> Project {
         let system = MemorySystem::new();
         texts.iter().for_each(|(path, text)| system.write(path, text.as_str()));
-        let loaded = Project::load(Arc::new(system), PathBuf::from("."), BTreeMap::new());
+        let loaded = Project::load(Arc::new(system), PathBuf::from("."), TreeMap::new());
         let mut project = loaded.expect("the texts have a root module");
         for (source, schemas) in environment::schemas() {
             project.set_schemas(source, schemas);

@@ -1,6 +1,6 @@
 //! A configuration in an editor: a language server in this process, connected by a pair of sockets.
 
-use std::{collections::BTreeMap, os::unix::net::UnixStream, path::Path, sync::Arc, thread};
+use std::{os::unix::net::UnixStream, path::Path, sync::Arc, thread};
 
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, Severity, System};
@@ -8,6 +8,7 @@ use editor::Editor;
 use lsp::{Installation, Installed};
 use project::Manifest;
 use serde_json::{Value, json};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{World, environment};
@@ -32,7 +33,7 @@ impl Installation for Everything {
     fn schemas(
         &self,
         _: &Path,
-        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+        requirements: &TreeMap<ProviderSource, Vec<Str>>,
     ) -> Vec<(ProviderSource, Installed)> {
         let known = environment::schemas().into_iter();
         let required = known.filter(|(source, _)| requirements.contains_key(source));

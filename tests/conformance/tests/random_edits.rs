@@ -3,15 +3,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use conformance::World;
 use db::{Block, Diagnostic};
 use hir::{Entry, Item, Module, Origin};
 use ide::Document;
+use sorted::TreeMap;
 
 /// The default number of sequences; `MAYFLY_SEQUENCES` overrides it for long runs.
 const SEQUENCES: u64 = 2000;
@@ -206,9 +204,9 @@ impl Random {
 /// The current texts, and a project that has followed every edit of them.
 struct Session {
     world: World,
-    texts: BTreeMap<String, String>,
+    texts: TreeMap<String, String>,
     /// The blocks with diagnostics, by file. The check after an edit includes them.
-    suspects: BTreeMap<String, HashSet<Block>>,
+    suspects: TreeMap<String, HashSet<Block>>,
     base: Vec<(&'static str, &'static str)>,
 }
 
@@ -216,13 +214,13 @@ impl Session {
     fn new(with_overrides: bool) -> Session {
         let others = if with_overrides { OVERRIDES } else { &[] };
         let base: Vec<_> = BASE.iter().chain(others).copied().collect();
-        let texts: BTreeMap<String, String> =
+        let texts: TreeMap<String, String> =
             base.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         let mut world = fresh(&texts);
         let directories =
             world.project().tree().workspaces()[0].directories(world.project().db()).clone();
         directories.values().for_each(|it| world.project_mut().tree_mut().follow(*it));
-        let mut session = Session { world, texts, suspects: BTreeMap::new(), base };
+        let mut session = Session { world, texts, suspects: TreeMap::new(), base };
         session.check_everything();
         session
     }
@@ -414,7 +412,7 @@ fn same(ours: &[Diagnostic], theirs: &[Diagnostic], shown: &dyn Fn() -> String) 
     assert_eq!(ours.len(), theirs.len(), "{}", shown());
 }
 
-fn fresh(texts: &BTreeMap<String, String>) -> World {
+fn fresh(texts: &TreeMap<String, String>) -> World {
     let files = texts.iter().map(|(path, text)| {
         format!("//- /{path}\n{text}{}", if text.ends_with('\n') { "" } else { "\n" })
     });

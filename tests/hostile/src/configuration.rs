@@ -1,7 +1,6 @@
 //! Checks of texts as modules: lowering, analysis, requests of an editor, and edits.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, OnceLock},
 };
@@ -11,6 +10,7 @@ use db::{ByteRange, Diagnostic, MemorySystem};
 use ide::Document;
 use project::{Configure as _, EditableProject, Project};
 use provider::{Provider as _, ProviderSchemas};
+use sorted::TreeMap;
 
 const PATH: &str = "main.tf";
 const JSON_PATH: &str = "main.tf.json";
@@ -91,7 +91,7 @@ fn load(path: &str, text: &str) -> EditableProject {
         "m/main.tf",
         "variable \"in\" {\n  ephemeral = true\n}\noutput \"out\" {\n  value = 1\n}\n",
     );
-    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), TreeMap::new())
         .expect("the root module is there");
     for source in ["mayfly/playground", "hashicorp/playground", "terraform.io/builtin/terraform"] {
         let source = ProviderSource::parse(source).expect("an address");

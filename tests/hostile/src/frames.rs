@@ -1,12 +1,13 @@
 //! Checks of arbitrary bytes from a client of the language server.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use addr::ProviderSource;
 use db::MemorySystem;
 use lsp::{Installation, Installed};
 use project::Manifest;
 use serde_json::Value as Json;
+use sorted::TreeMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use values::Str;
 
@@ -24,7 +25,7 @@ impl Installation for Nothing {
     fn schemas(
         &self,
         _: &Path,
-        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+        requirements: &TreeMap<ProviderSource, Vec<Str>>,
     ) -> Vec<(ProviderSource, Installed)> {
         let missing = |it: &ProviderSource| (it.clone(), Installed::Missing("none".to_owned()));
         requirements.keys().map(missing).collect()

@@ -1,13 +1,12 @@
 //! The import of an object: the `import` block, and what its ID is made from.
 
-use std::collections::BTreeMap;
-
 use addr::{InstanceKey, ModuleInstance, ModuleStep, ResourceInstance};
 use engine::instance_key;
 use hir::{
     Entry, ExprId,
     item::{Import, Repetition},
 };
+use sorted::TreeMap;
 use state::Importing;
 use values::go_quoted;
 
@@ -18,7 +17,7 @@ use crate::{
 };
 
 /// For each address that an `import` block imports to, the block and the key of its element.
-pub(crate) struct ImportSites<'a>(BTreeMap<ResourceInstance, ImportSite<'a>>);
+pub(crate) struct ImportSites<'a>(TreeMap<ResourceInstance, ImportSite<'a>>);
 
 #[derive(Clone)]
 struct ImportSite<'a> {
@@ -29,7 +28,7 @@ struct ImportSite<'a> {
 impl<'a> ImportSites<'a> {
     /// Evaluates the targets of all elements once.
     pub(crate) fn of(analysis: &Analysis<'a>) -> ImportSites<'a> {
-        let mut sites = BTreeMap::new();
+        let mut sites = TreeMap::new();
         let Some(root) = analysis.module(&ModuleInstance::root()) else {
             return ImportSites(sites);
         };

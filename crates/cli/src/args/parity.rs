@@ -1,13 +1,13 @@
 //! Compares the page of commands and flags with the definition of the command line.
 
-use std::collections::BTreeSet;
+use sorted::TreeSet;
 
 use super::whole_command;
 
 const PAGE: &str = include_str!("../../../../docs/parity.md");
 
 /// The rows about Mayfly, each the words of a command and a flag.
-fn rows_of_page() -> BTreeSet<String> {
+fn rows_of_page() -> TreeSet<String> {
     let rows = PAGE.lines().filter_map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let (name, mayfly) = match *cells.as_slice() {
@@ -22,7 +22,7 @@ fn rows_of_page() -> BTreeSet<String> {
 }
 
 /// Adds the flags of a command, and the commands below it, as a row each.
-fn add(command: &clap::Command, path: &str, rows: &mut BTreeSet<String>) {
+fn add(command: &clap::Command, path: &str, rows: &mut TreeSet<String>) {
     let row = |word: &str| format!("{path} {word}").trim_start().to_owned();
     let flags = command.get_arguments().filter_map(clap::Arg::get_long);
     rows.extend(flags.filter(|it| *it != "help").map(|it| row(&format!("-{it}"))));
@@ -36,7 +36,7 @@ fn add(command: &clap::Command, path: &str, rows: &mut BTreeSet<String>) {
 
 #[test]
 fn page_lists_the_commands_and_flags_of_mayfly() {
-    let mut defined = BTreeSet::new();
+    let mut defined = TreeSet::new();
     add(&whole_command(), "", &mut defined);
     let listed = rows_of_page();
     assert!(listed.len() > 300, "the page has rows");

@@ -1,7 +1,6 @@
 //! The `lsp` command: runs the language server, with the modules and providers that `init` installed.
 
 use std::{
-    collections::BTreeMap,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -14,6 +13,7 @@ use hir::{
 };
 use lsp::{Installation, Installed, PlannedCauses, PlannedQuestion};
 use project::Manifest;
+use sorted::TreeMap;
 use values::Str;
 
 use operations::{
@@ -87,7 +87,7 @@ impl Installation for OnDisk {
     fn schemas(
         &self,
         root: &Path,
-        requirements: &BTreeMap<ProviderSource, Vec<Str>>,
+        requirements: &TreeMap<ProviderSource, Vec<Str>>,
     ) -> Vec<(ProviderSource, Installed)> {
         let Some(session) = self.session_in(root) else { return Vec::new() };
         let of = |(source, constraints): (&ProviderSource, &Vec<Str>)| {
@@ -113,7 +113,7 @@ fn schemas_of(
         .iter()
         .filter_map(|text| VersionConstraint::parse_provider(text).ok())
         .fold(VersionConstraint::any(), |all, constraint| all.and(&constraint));
-    let wanted = BTreeMap::from([(source.clone(), constraint)]);
+    let wanted = TreeMap::from([(source.clone(), constraint)]);
     let name = source.for_display();
     let init = format!("run \"mayfly init\" in {}", root.display());
     match ProviderExecutables::locate(session, &wanted) {

@@ -1,8 +1,7 @@
 //! The commands `providers` and those below it.
 
-use std::collections::BTreeMap;
-
 use db::{Diagnostic, Summary};
+use sorted::TreeMap;
 
 use operations::{
     provider_packages::{self, LockOptions},
@@ -107,7 +106,7 @@ fn schema(session: &CommandSession, args: &ProvidersSchemaArgs) -> Result<Exit, 
     let mut open = store::open_unlocked(session, None)?;
     let loaded = session.load(Some(&mut open.file.state))?;
     let requirements = session.requirements(&loaded.project, Some(&open.file.state));
-    let mut schemas = BTreeMap::new();
+    let mut schemas = TreeMap::new();
     for source in requirements.keys() {
         schemas.insert(source.clone(), loaded.executables.schemas(session, source)?);
     }

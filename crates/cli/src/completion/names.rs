@@ -1,14 +1,12 @@
 //! Names and addresses of the working directory.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use db::OsSystem;
 use hir::Program;
 use operations::{root_system::RootSystem, store, workspaces};
 use plugin::Processes;
+use sorted::TreeSet;
 use state::State;
 
 use crate::{
@@ -66,7 +64,7 @@ impl Names {
 
     /// The addresses of objects, resources and modules, in the state and in the configuration.
     pub(super) fn targets(&mut self) -> Vec<String> {
-        let mut found = BTreeSet::new();
+        let mut found = TreeSet::new();
         for entry in self.state().unwrap_or_default().instances() {
             found.insert(entry.address.to_string());
             found.insert(entry.address.containing_resource().to_string());

@@ -3,9 +3,8 @@
 //!
 //! **Invariant:** equal inputs give equal values, so that a later plan of the same object finds no change.
 
-use std::collections::BTreeMap;
-
 use provider::{Attribute, Block, NestedBlock, Nesting, ProviderDiagnostic};
+use sorted::TreeMap;
 use values::{Path, Str, Type, Value, ValueMap, convert};
 
 /// Returns a configuration in which attributes that only the provider sets are null.
@@ -23,7 +22,7 @@ pub(super) struct Composer {
 }
 
 /// The values that a test gives, by attribute.
-type Given = BTreeMap<Str, Value>;
+type Given = TreeMap<Str, Value>;
 
 impl Composer {
     /// Creates a composer for objects of a type. The type decides the generated texts.

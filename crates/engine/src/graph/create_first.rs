@@ -8,15 +8,12 @@
 //!
 //! **Invariant:** the edges of a node are followed once, and none if no block has the setting.
 
-use std::{
-    cell::OnceCell,
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-};
+use std::{cell::OnceCell, collections::VecDeque, sync::Arc};
 
 use addr::{ConfigResource, ResourceMode};
 use hir::{Entry, Program};
 use rustc_hash::FxHashSet;
+use sorted::{TreeMap, TreeSet};
 
 use crate::graph::{
     dependencies::direct,
@@ -29,7 +26,7 @@ use crate::graph::{
 pub(crate) struct CreateFirst {
     /// The resources whose setting counts; unset if that of each does.
     limit: OnceCell<FxHashSet<ConfigNode>>,
-    resources: OnceCell<BTreeSet<ConfigResource>>,
+    resources: OnceCell<TreeSet<ConfigResource>>,
 }
 
 impl CreateFirst {
@@ -44,28 +41,28 @@ impl CreateFirst {
         &self,
         program: &Program,
         tree: &ConfigTree,
-    ) -> &BTreeSet<ConfigResource> {
+    ) -> &TreeSet<ConfigResource> {
         self.resources.get_or_init(|| match is_used(program) {
             true => {
                 let counts =
                     |it: ConfigNode| self.limit.get().is_none_or(|limit| limit.contains(&it));
                 reached(tree, counts).into_keys().collect()
             }
-            false => BTreeSet::new(),
+            false => TreeSet::new(),
         })
     }
 }
 
 /// The resources of a configuration that are created before they are destroyed, each with the dependent that spreads
 /// its setting to it.
-pub struct CreatedFirst(BTreeMap<ConfigResource, Option<ConfigResource>>);
+pub struct CreatedFirst(TreeMap<ConfigResource, Option<ConfigResource>>);
 
 impl CreatedFirst {
     /// Finds these resources. Only the settings of resources for which `counts` is true count: a plan with targets does
     /// not have the others. Linear in the size of the configuration.
     pub fn of(program: &Arc<Program>, counts: impl Fn(&ConfigResource) -> bool) -> CreatedFirst {
         if !is_used(program) {
-            return CreatedFirst(BTreeMap::new());
+            return CreatedFirst(TreeMap::new());
         }
         let tree = ConfigTree::new(program, &Template::all(program));
         CreatedFirst(reached(&tree, |it| managed(&tree, it).is_some_and(|it| counts(&it))))
@@ -91,11 +88,11 @@ fn is_used(program: &Program) -> bool {
 fn reached(
     tree: &ConfigTree,
     counts: impl Fn(ConfigNode) -> bool,
-) -> BTreeMap<ConfigResource, Option<ConfigResource>> {
+) -> TreeMap<ConfigResource, Option<ConfigResource>> {
     let settings = with_setting(tree).into_iter().filter(|it| counts(*it));
     let mut open: VecDeque<_> = settings.map(|node| Reached { node, by: None }).collect();
     let mut visited = FxHashSet::default();
-    let mut found = BTreeMap::new();
+    let mut found = TreeMap::new();
     while let Some(Reached { node, by }) = open.pop_front() {
         if !visited.insert(node) {
             continue;

@@ -1,6 +1,6 @@
 //! Running part of a graph again: new edges for changed nodes, and nodes that go back to their beginning.
 
-use std::collections::BTreeSet;
+use sorted::TreeSet;
 
 use crate::graph::{Edge, EdgeKind, Graph, NO_EDGE, NodeIx, Status};
 
@@ -70,7 +70,7 @@ impl Graph {
 
     /// Resets nodes of a finished graph to the state before the run, as if they were not demanded yet. All other
     /// nodes stay as they are: only nodes of this set may wait for nodes of this set.
-    pub(crate) fn begin_again(&mut self, nodes: &BTreeSet<NodeIx>) {
+    pub(crate) fn begin_again(&mut self, nodes: &TreeSet<NodeIx>) {
         for node in nodes {
             let it = self.node_mut(*node);
             (it.status, it.pending, it.holds) = (Status::Idle, 0, 0);

@@ -12,9 +12,8 @@
 //!
 //! **Invariant:** the edges of a node are followed once.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashSet;
+use sorted::TreeMap;
 use values::Str;
 
 use crate::graph::{
@@ -130,8 +129,8 @@ pub(crate) fn reads_through(
     tree: &ConfigTree,
     module: TreeIx,
     call: &Str,
-) -> BTreeMap<Str, Vec<u32>> {
-    let Some(child) = tree.child(module, call) else { return BTreeMap::new() };
+) -> TreeMap<Str, Vec<u32>> {
+    let Some(child) = tree.child(module, call) else { return TreeMap::new() };
     let outputs = tree.template(child).outputs.iter();
     let of_output = |local: u32| {
         let mut reached = FxHashSet::default();

@@ -3,7 +3,7 @@
 //! An instance of the module is its template at an offset: node `local` of the template becomes node `base +
 //! local` of the run.
 
-use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
+use std::{cell::OnceCell, rc::Rc};
 
 use addr::{ConfigResource, ModulePath, ResourceMode};
 use hir::{
@@ -12,6 +12,7 @@ use hir::{
     program::{Module, ModuleId},
 };
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -113,11 +114,11 @@ pub(crate) struct Template {
     pub(crate) lazy: Vec<bool>,
     pub(crate) variables: FxHashMap<Str, u32>,
     pub(crate) locals: FxHashMap<Str, u32>,
-    pub(crate) outputs: BTreeMap<Str, u32>,
+    pub(crate) outputs: TreeMap<Str, u32>,
     /// The nodes of the resources. The expansion of a resource is the node before.
     pub(crate) resources: FxHashMap<addr::Resource, u32>,
     pub(crate) calls: FxHashMap<Str, CallNodes>,
-    pub(crate) providers: BTreeMap<(Str, Option<Str>), u32>,
+    pub(crate) providers: TreeMap<(Str, Option<Str>), u32>,
     attached: Attached,
 }
 
@@ -139,7 +140,7 @@ pub(crate) struct CallNodes {
     pub(crate) gate: Option<u32>,
     pub(crate) done: u32,
     pub(crate) object: u32,
-    pub(crate) outputs: BTreeMap<Str, u32>,
+    pub(crate) outputs: TreeMap<Str, u32>,
     pub(crate) inputs: Vec<ChildInput>,
 }
 
@@ -297,10 +298,10 @@ impl Template {
             lazy: Vec::new(),
             variables: FxHashMap::default(),
             locals: FxHashMap::default(),
-            outputs: BTreeMap::new(),
+            outputs: TreeMap::new(),
             resources: FxHashMap::default(),
             calls: FxHashMap::default(),
-            providers: BTreeMap::new(),
+            providers: TreeMap::new(),
             attached: Attached::default(),
         };
         template.add_nodes(program, module);
@@ -381,7 +382,7 @@ impl Template {
         let gate = (!entry.module_call().depends_on.is_empty())
             .then(|| self.push(Declared::Gate(entry.clone())));
         let call = self.push(Declared::Call(entry.clone(), callee));
-        let mut outputs = BTreeMap::new();
+        let mut outputs = TreeMap::new();
         for output in program.module(callee).outputs.keys() {
             let node =
                 self.push(Declared::ModuleOutput { call: entry.clone(), output: output.clone() });

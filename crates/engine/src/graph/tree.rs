@@ -2,7 +2,7 @@
 //!
 //! Modules are added to the tree on demand: calls that double at every level make more paths than any run visits.
 
-use std::{cell::RefCell, collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ModulePath, ProviderConfigRef, ProviderSource};
 use hir::{
@@ -10,6 +10,7 @@ use hir::{
     program::{Module, ModuleId},
 };
 use rustc_hash::FxHashMap;
+use sorted::TreeSet;
 use values::Str;
 
 use crate::graph::template::{CallNodes, Declared, Template};
@@ -130,8 +131,8 @@ impl ConfigTree {
     }
 
     /// The modules, with all modules inside of them.
-    pub(crate) fn with_inner(&self, mut open: Vec<TreeIx>) -> BTreeSet<TreeIx> {
-        let mut found = BTreeSet::new();
+    pub(crate) fn with_inner(&self, mut open: Vec<TreeIx>) -> TreeSet<TreeIx> {
+        let mut found = TreeSet::new();
         while let Some(module) = open.pop() {
             if found.insert(module) {
                 let calls = self.template(module).calls.keys();

@@ -1,9 +1,8 @@
 //! An index of the ends of statements by what they match.
 
-use std::collections::BTreeMap;
-
 use addr::{AbsResource, InstanceKey, ModuleInstance, Resource, SmolStr};
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 
 use crate::moves::statement::{Endpoint, Statement, StepPattern, Subject};
 
@@ -22,7 +21,7 @@ pub(super) struct Ends {
 #[derive(Default)]
 struct Group {
     /// By the steps with open keys, then by the keys of the other steps.
-    tables: BTreeMap<Vec<bool>, BTreeMap<Vec<InstanceKey>, Vec<usize>>>,
+    tables: TreeMap<Vec<bool>, TreeMap<Vec<InstanceKey>, Vec<usize>>>,
 }
 
 impl Ends {

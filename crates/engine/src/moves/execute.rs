@@ -1,8 +1,7 @@
 //! Executes statements on a state.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use addr::{ModuleInstance, Resource, ResourceInstance, SmolStr};
+use sorted::{TreeMap, TreeSet};
 use state::State;
 
 use crate::moves::{
@@ -23,7 +22,7 @@ pub(super) struct Mover<'s> {
 /// directly before the modules inside of it.
 #[derive(Default)]
 struct Places {
-    by_names: BTreeMap<Vec<SmolStr>, BTreeMap<ModuleInstance, BTreeSet<Resource>>>,
+    by_names: TreeMap<Vec<SmolStr>, TreeMap<ModuleInstance, TreeSet<Resource>>>,
 }
 
 impl<'s> Mover<'s> {

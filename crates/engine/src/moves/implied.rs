@@ -1,9 +1,8 @@
 //! Implied moves: the object of a block that gains or loses `count` or `enabled` stays the same object.
 
-use std::collections::BTreeSet;
-
 use addr::{AbsResource, InstanceKey, ModuleInstance};
 use hir::{Program, item::Repetition};
+use sorted::TreeSet;
 use state::State;
 
 use crate::moves::{ends::Ends, statement::Statement};
@@ -11,7 +10,7 @@ use crate::moves::{ends::Ends, statement::Statement};
 /// Returns the moves that follow from `count` and `enabled` of resources and module calls, except of those that a
 /// `moved` block names. As in OpenTofu, a module without resources of its own does not move.
 pub(super) fn implied<'p>(program: &Program, state: &State, explicit: &Ends) -> Vec<Statement<'p>> {
-    let mut modules: BTreeSet<&ModuleInstance> = BTreeSet::new();
+    let mut modules: TreeSet<&ModuleInstance> = TreeSet::new();
     let mut moves = Vec::new();
     for (address, resource) in state.resources() {
         if !address.module.is_root() {

@@ -24,12 +24,11 @@ mod order;
 mod statement;
 mod validate;
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use addr::{ConfigResource, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::Program;
 use rustc_hash::FxHashMap;
+use sorted::{TreeMap, TreeSet};
 use state::State;
 
 pub(crate) use self::{
@@ -42,9 +41,9 @@ use self::{ends::Ends, execute::Mover, statement::Statement};
 #[derive(Default)]
 pub(crate) struct Moved {
     /// The former addresses of the moved objects, by their new addresses.
-    pub(crate) previous: BTreeMap<ResourceInstance, Previous>,
+    pub(crate) previous: TreeMap<ResourceInstance, Previous>,
     /// The moves that were blocked: pairs of the current address and the intended address.
-    blocked: BTreeSet<(String, String)>,
+    blocked: TreeSet<(String, String)>,
 }
 
 /// The address of an object in the prior state.
@@ -107,8 +106,8 @@ fn declared(program: &Program) -> Vec<Statement<'_>> {
 
 impl Moved {
     /// The new addresses of the resources whose objects moved, by their former addresses.
-    fn renamed(&self) -> BTreeMap<ConfigResource, BTreeSet<ConfigResource>> {
-        let mut renamed: BTreeMap<ConfigResource, BTreeSet<ConfigResource>> = BTreeMap::new();
+    fn renamed(&self) -> TreeMap<ConfigResource, TreeSet<ConfigResource>> {
+        let mut renamed: TreeMap<ConfigResource, TreeSet<ConfigResource>> = TreeMap::new();
         for (to, from) in &self.previous {
             let (from, to) = (from.address.config(), to.config());
             if from != to {

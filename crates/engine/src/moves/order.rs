@@ -1,6 +1,8 @@
 //! The order of statements: chains from their beginning, and nested moves before or after those around them.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
+
+use sorted::TreeSet;
 
 use crate::moves::{
     ends::Ends,
@@ -23,15 +25,15 @@ pub(super) fn order(statements: &[Statement<'_>], ends: &Ends) -> Result<Vec<usi
 /// The dependencies between statements.
 struct Graph {
     /// For each statement those that must be executed before it.
-    before: Vec<BTreeSet<usize>>,
+    before: Vec<TreeSet<usize>>,
     /// For each statement those that must be executed after it.
-    after: Vec<BTreeSet<usize>>,
+    after: Vec<TreeSet<usize>>,
 }
 
 impl Graph {
     fn of(statements: &[Statement<'_>], ends: &Ends) -> Graph {
         let ordered: Vec<Ordered<'_>> = statements.iter().map(Ordered::new).collect();
-        let none = || vec![BTreeSet::new(); statements.len()];
+        let none = || vec![TreeSet::new(); statements.len()];
         let mut graph = Graph { before: none(), after: none() };
         for (position, it) in ordered.iter().enumerate() {
             let from = ends.around(&it.from, &it.statement.from);
@@ -60,8 +62,8 @@ impl Graph {
     /// Removes nodes as long as one has nothing left in `needs`. Returns them in this order.
     fn peel(
         &self,
-        needs: &[BTreeSet<usize>],
-        feeds: &[BTreeSet<usize>],
+        needs: &[TreeSet<usize>],
+        feeds: &[TreeSet<usize>],
         counts: impl Fn(usize) -> bool,
     ) -> Vec<usize> {
         let open = |node: usize| needs[node].iter().filter(|it| counts(**it)).count();
@@ -83,9 +85,9 @@ impl Graph {
 
     /// The statements in cycles and those between two cycles. `ordered` are the statements before any cycle.
     fn cyclic(&self, ordered: &[usize]) -> Vec<usize> {
-        let ordered: BTreeSet<usize> = ordered.iter().copied().collect();
+        let ordered: TreeSet<usize> = ordered.iter().copied().collect();
         let rest = |node: usize| !ordered.contains(&node);
-        let behind: BTreeSet<usize> =
+        let behind: TreeSet<usize> =
             self.peel(&self.after, &self.before, rest).into_iter().collect();
         (0..self.before.len()).filter(|it| rest(*it) && !behind.contains(it)).collect()
     }

@@ -1,10 +1,11 @@
 //! The outline of the apply of a plan: the objects that it changes, between the declarations.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::ConfigResource;
 use hir::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::TreeMap;
 use state::{Action, Plan, PlanMode, ResourceChange, State};
 
 use super::{
@@ -22,7 +23,7 @@ pub(super) fn outline(program: &Arc<Program>, plan: &Plan, state: &State) -> Dra
     }
     let mut draft = configuration::outline(program);
     destruction::add(&mut draft, &destroyed);
-    let mut instances: BTreeMap<ConfigResource, Vec<u32>> = BTreeMap::new();
+    let mut instances: TreeMap<ConfigResource, Vec<u32>> = TreeMap::new();
     for change in changes().filter(|it| stays(it.change.action)) {
         let node = add(&mut draft, change);
         instances.entry(change.addr.config()).or_default().push(node);
@@ -61,9 +62,9 @@ fn left_out(draft: &Draft) -> FxHashSet<u32> {
 fn order_destructions(
     draft: &mut Draft,
     destroyed: &[Destroyed<'_>],
-    instances: &BTreeMap<ConfigResource, Vec<u32>>,
+    instances: &TreeMap<ConfigResource, Vec<u32>>,
 ) {
-    let mut late: BTreeMap<ConfigResource, Vec<u32>> = BTreeMap::new();
+    let mut late: TreeMap<ConfigResource, Vec<u32>> = TreeMap::new();
     for it in destroyed {
         let Some(object) = it.object else { continue };
         let node = draft.plain(it.name());
@@ -133,7 +134,7 @@ fn add(draft: &mut Draft, change: &ResourceChange) -> u32 {
 }
 
 /// Makes the dependents of changed resources depend on their instances.
-fn wait_for_instances(draft: &mut Draft, instances: &BTreeMap<ConfigResource, Vec<u32>>) {
+fn wait_for_instances(draft: &mut Draft, instances: &TreeMap<ConfigResource, Vec<u32>>) {
     let mut users: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for edge in &draft.edges {
         // Of the objects, only the instances themselves depend on the resource.

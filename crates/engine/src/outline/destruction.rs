@@ -1,10 +1,11 @@
 //! The outline of a plan that destroys objects, in the reverse order of their dependencies.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{ConfigResource, ProviderConfigRef};
 use hir::Program;
 use rustc_hash::FxHashSet;
+use sorted::TreeMap;
 use state::{DeposedKey, Object, State};
 
 use super::{Draft, OutlineKind, configuration};
@@ -59,7 +60,7 @@ fn loses_dependencies(kind: &OutlineKind) -> bool {
 
 /// Adds the objects, each after those that depend on it.
 pub(super) fn add(draft: &mut Draft, objects: &[Destroyed<'_>]) {
-    let mut by_resource: BTreeMap<ConfigResource, Vec<u32>> = BTreeMap::new();
+    let mut by_resource: TreeMap<ConfigResource, Vec<u32>> = TreeMap::new();
     for it in objects {
         let config = it.address.config();
         let node = draft.node(it.name(), OutlineKind::Object(config.to_string()));

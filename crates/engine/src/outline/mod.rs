@@ -16,10 +16,11 @@ mod configuration;
 mod destruction;
 mod order;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use hir::Program;
 use rustc_hash::FxHashMap;
+use sorted::TreeSet;
 use state::{Plan, State};
 
 /// A graph of named nodes.
@@ -98,7 +99,7 @@ impl Outline {
 #[derive(Default)]
 struct Draft {
     nodes: Vec<OutlineNode>,
-    edges: BTreeSet<OutlineEdge>,
+    edges: TreeSet<OutlineEdge>,
     by_name: FxHashMap<String, u32>,
 }
 
@@ -160,7 +161,7 @@ impl Draft {
 
     /// Adds the root, and removes the edges that others imply.
     fn finished(mut self) -> Outline {
-        let used: BTreeSet<u32> = self.edges.iter().map(|it| it.dependency).collect();
+        let used: TreeSet<u32> = self.edges.iter().map(|it| it.dependency).collect();
         let root = self.plain(ROOT.to_owned());
         for node in (0..root).filter(|it| !used.contains(it)) {
             self.depend(root, node);

@@ -31,11 +31,11 @@ mod tests;
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
     ops::Range,
     sync::{Arc, PoisonError, RwLock, RwLockWriteGuard},
 };
 
+use sorted::TreeSet;
 use values::{
     Kind, MarkKind, Value,
     json::{self, Json},
@@ -78,7 +78,7 @@ struct Known {
 /// The spellings of a set of secrets.
 #[derive(Default)]
 struct Patterns {
-    secrets: BTreeSet<Box<str>>,
+    secrets: TreeSet<Box<str>>,
     /// The total length of the secrets.
     length: usize,
     /// True if the secrets exceed [`MAX_SECRETS`]. None of them is stored then.

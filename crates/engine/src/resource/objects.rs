@@ -1,10 +1,9 @@
 //! Functions that all resource modes share.
 
-use std::collections::BTreeMap;
-
 use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Summary};
 use hir::Entry;
+use sorted::TreeMap;
 use state::{CheckKind, Object, ObjectAddress};
 use values::Value;
 
@@ -57,7 +56,7 @@ impl Walk<'_> {
         self.refuse_missing_instance(instance, &object)?;
         let address = &object.instance;
         let provider = self.provider_ref_of(instance);
-        let text = address.to_string();
+        let text = address.text();
         let schemas = self.schemas(&provider.source);
         let type_name = address.resource.type_name.as_str();
         let schema = schemas.as_ref().and_then(|it| match address.resource.mode {
@@ -205,4 +204,4 @@ pub(crate) fn find_module(walk: &Walk<'_>, address: &addr::ModuleInstance) -> Op
 }
 
 /// Values by instance key, for a resource whose instances do not run.
-pub(crate) type InstanceValues = BTreeMap<InstanceKey, Value>;
+pub(crate) type InstanceValues = TreeMap<InstanceKey, Value>;

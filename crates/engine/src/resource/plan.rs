@@ -1,11 +1,12 @@
 //! Planning of one instance of a managed resource, and of the deletion of one.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{AbsResource, ConfigResource, InstanceKey, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::{Entry, item::Repetition};
 use provider::{PlanResourceChangeRequest, Private, Provider};
+use sorted::TreeMap;
 use state::{Action, Change, ObjectAddress, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
@@ -460,6 +461,6 @@ fn union(
         return configured;
     }
     let both = stored.iter().chain(configured.iter());
-    let both: BTreeMap<String, &ConfigResource> = both.map(|it| (it.to_string(), it)).collect();
+    let both: TreeMap<String, &ConfigResource> = both.map(|it| (it.to_string(), it)).collect();
     both.into_values().cloned().collect()
 }

@@ -1,6 +1,6 @@
 //! The object before a change: upgraded to the current schema, then refreshed by the provider.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use addr::ResourceInstance;
 use db::Summary;
@@ -9,6 +9,7 @@ use provider::{
     ReadResourceRequest, SourceIdentity, StateResponse, UpgradeResourceIdentityRequest,
     UpgradeResourceStateRequest, objchange, write_only_values_present,
 };
+use sorted::TreeMap;
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Path, Type, Value, conform, json};
 
@@ -179,7 +180,7 @@ impl Walk<'_> {
                 RawState::Json(known_attributes(text, subject.ty()).as_bytes().into())
             }
             Attributes::Json(text) => RawState::Json(text.as_bytes().into()),
-            Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
+            Attributes::Flat(map) => RawState::Flatmap(TreeMap::clone(map)),
         };
         // No provider has such a version, so the provider reports an error instead of reading the object as
         // version 0.
@@ -243,7 +244,7 @@ impl Walk<'_> {
             source_schema_version: i64::try_from(stored.schema_version).unwrap_or(i64::MAX),
             source_state: match &stored.attributes {
                 Attributes::Json(text) => RawState::Json(text.as_bytes().into()),
-                Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
+                Attributes::Flat(map) => RawState::Flatmap(TreeMap::clone(map)),
             },
             source_private: Private::new(Arc::clone(&stored.private)),
             source_identity: stored.identity.as_ref().map(|it| SourceIdentity {

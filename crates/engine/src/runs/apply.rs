@@ -2,7 +2,6 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::{BTreeMap, BTreeSet},
     ops::Deref,
     rc::Rc,
 };
@@ -12,6 +11,7 @@ use addr::{
 };
 use hir::{Entry, item::Repetition};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::{TreeMap, TreeSet};
 use state::Action;
 use values::{Str, Value};
 
@@ -50,7 +50,7 @@ pub(crate) struct ApplyRun<'a> {
 }
 
 /// For each output of a call, the nodes of the calling module that it is derived from.
-type Through = BTreeMap<Str, Vec<u32>>;
+type Through = TreeMap<Str, Vec<u32>>;
 
 impl<'a> Deref for ApplyRun<'a> {
     type Target = Applying<'a>;
@@ -216,7 +216,7 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
-    fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
+    fn destructions_before(&self, instance: &ResourceInstance) -> TreeSet<NodeIx> {
         let needs = |provider: &_, resource: &_| self.provider_needs(provider, resource);
         self.applying.destructions_before(instance, &needs)
     }
@@ -239,7 +239,7 @@ impl<'a> ApplyRun<'a> {
         let needs = self.needs_of(node, module, entry);
         let address = entry.resource().resource.clone().in_module(module.address.clone());
         let instances = keys.instances.iter().map(|each| address.instance(each.key.clone()));
-        let destroyed: BTreeSet<NodeIx> =
+        let destroyed: TreeSet<NodeIx> =
             instances.flat_map(|instance| self.destructions_before(&instance)).collect();
         let nested = entry.resource().in_check.is_some() && needs.acts;
         let applied = nested.then(|| self.all_applied());

@@ -2,13 +2,13 @@
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
-    collections::BTreeSet,
     ops::Deref,
 };
 
 use addr::{ResourceInstance, ResourceMode};
 use hir::Entry;
 use rustc_hash::FxHashMap;
+use sorted::TreeSet;
 use state::{Action, DeposedKey, ResourceChange};
 
 use crate::{
@@ -102,8 +102,8 @@ impl<'a> Applying<'a> {
         &self,
         instance: &ResourceInstance,
         needs: NeedsResource<'_>,
-    ) -> BTreeSet<NodeIx> {
-        let Some(destruction) = self.destruction.get() else { return BTreeSet::new() };
+    ) -> TreeSet<NodeIx> {
+        let Some(destruction) = self.destruction.get() else { return TreeSet::new() };
         let others = match self.action_on(instance) {
             Some(_) => destruction.before(self.state.previous(), instance, needs),
             None => Vec::new(),

@@ -1,9 +1,10 @@
 //! The decisions of a plan, collected while its nodes run.
 
-use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+use std::{cell::RefCell, sync::Arc};
 
 use addr::{AbsResource, InstanceKey, ResourceInstance};
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use state::{EphemeralPlan, ObjectAddress, OutputChange, ResourceChange};
 use values::Str;
 
@@ -25,7 +26,7 @@ struct ByResource {
 /// The planned changes of a resource's current objects.
 #[derive(Default)]
 pub(crate) struct ChangesOfResource {
-    pub(crate) by_key: BTreeMap<InstanceKey, Arc<ResourceChange>>,
+    pub(crate) by_key: TreeMap<InstanceKey, Arc<ResourceChange>>,
     /// True if one of them creates, updates or replaces its object.
     pub(crate) any_renews: bool,
 }
@@ -34,10 +35,10 @@ pub(crate) struct ChangesOfResource {
 #[derive(Clone, Default)]
 pub(crate) struct DecisionParts {
     pub(crate) changes: Vec<Arc<ResourceChange>>,
-    pub(crate) drift: BTreeMap<ObjectAddress, Arc<ResourceChange>>,
+    pub(crate) drift: TreeMap<ObjectAddress, Arc<ResourceChange>>,
     /// The ephemeral resources that the plan opened or deferred; may name one several times.
     pub(crate) ephemerals: Vec<EphemeralPlan>,
-    pub(crate) outputs: BTreeMap<Str, OutputChange>,
+    pub(crate) outputs: TreeMap<Str, OutputChange>,
 }
 
 impl Decisions {

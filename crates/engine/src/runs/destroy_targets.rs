@@ -9,10 +9,9 @@
 //! Dependencies are those that the state stores and, for objects that are read, those of the configuration. Within one
 //! module, objects of different instances do not depend on each other.
 
-use std::collections::BTreeSet;
-
 use addr::{AbsResource, ConfigResource, ModuleInstance, ResourceInstance, ResourceMode};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::TreeSet;
 use state::{ObjectAddress, State};
 
 use crate::{
@@ -116,7 +115,7 @@ impl Links {
             known.push(links.instances.len());
             let configured = more(&instance);
             let configured = configured.iter().flat_map(|it| it.as_ref()).cloned();
-            let all: BTreeSet<ConfigResource> =
+            let all: TreeSet<ConfigResource> =
                 object.dependencies.iter().cloned().chain(configured).collect();
             links.dependencies.push(all.into_iter().collect());
             links.instances.push(instance);

@@ -11,10 +11,9 @@
 //!   all instances of b ──► applied b ──► ready (late) a ──► destroy the old a[0]
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use addr::{ConfigResource, ModulePath, ProviderConfigRef, Resource, ResourceInstance};
 use rustc_hash::FxHashMap;
+use sorted::{TreeMap, TreeSet};
 use state::{ResourceChange, State};
 use values::Str;
 
@@ -36,7 +35,7 @@ pub(crate) struct Destruction<'p> {
     /// The node that destroys the current object of an instance before any other work on the instance.
     nodes: FxHashMap<&'p ResourceInstance, NodeIx>,
     /// The gates of each resource with destroyed objects.
-    gates: BTreeMap<ConfigResource, ResourceGates>,
+    gates: TreeMap<ConfigResource, ResourceGates>,
     /// For each resource, the resources whose destroyed objects depend on it.
     dependents: Dependents,
     /// The nodes that complete when a resource is applied.
@@ -45,7 +44,7 @@ pub(crate) struct Destruction<'p> {
     awaited: FxHashMap<ModulePath, Vec<(Awaited, NodeIx)>>,
 }
 
-type Dependents = FxHashMap<ConfigResource, BTreeSet<ConfigResource>>;
+type Dependents = FxHashMap<ConfigResource, TreeSet<ConfigResource>>;
 
 /// The gates of one resource.
 #[derive(Default)]
@@ -223,7 +222,7 @@ impl<'p> Destruction<'p> {
 fn stored_dependents(
     previous: &State,
     destroyed: &[&ResourceChange],
-    gates: &BTreeMap<ConfigResource, ResourceGates>,
+    gates: &TreeMap<ConfigResource, ResourceGates>,
 ) -> Dependents {
     let mut dependents = Dependents::default();
     for change in destroyed {
@@ -242,7 +241,7 @@ fn stored_dependents(
 /// Pairs of a resource and its dependency, both with destroyed objects. Stored dependencies can form a cycle, for
 /// example if a reference was reversed since the last apply. Pairs that would close a cycle are left out.
 fn without_cycles<'d>(
-    gates: &'d BTreeMap<ConfigResource, ResourceGates>,
+    gates: &'d TreeMap<ConfigResource, ResourceGates>,
     dependents: &'d Dependents,
 ) -> Vec<(&'d ConfigResource, &'d ConfigResource)> {
     let mut pairs = Vec::new();

@@ -13,13 +13,11 @@
 //! destroyed late still depends on it, does not wait for that object. A configuration only brings this about by
 //! removing a reference and `create_before_destroy` in the same edit.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use addr::{ConfigResource, ResourceInstance};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::{TreeMap, TreeSet};
 use state::{Action, ResourceChange, State};
 
 use crate::runs::planned_actions::PlannedActions;
@@ -29,7 +27,7 @@ use crate::runs::planned_actions::PlannedActions;
 pub(crate) struct LateDestructions {
     /// True for each change of [`PlannedActions::destroyed`] that is carried out late.
     is_late: Vec<bool>,
-    waits: BTreeMap<ConfigResource, Waits>,
+    waits: TreeMap<ConfigResource, Waits>,
 }
 
 /// The creations and updates that the late destructions of one resource wait for.
@@ -38,7 +36,7 @@ pub(crate) struct Waits {
     /// True if they wait for the instances of the resource itself.
     pub(crate) own: bool,
     /// The resources that depended on the destroyed objects.
-    pub(crate) dependents: BTreeSet<ConfigResource>,
+    pub(crate) dependents: TreeSet<ConfigResource>,
 }
 
 impl LateDestructions {
@@ -133,8 +131,8 @@ fn renewed_dependents(
     previous: &State,
     candidates: &FxHashSet<ConfigResource>,
     declared: &dyn Fn(&ResourceInstance) -> Arc<[ConfigResource]>,
-) -> FxHashMap<ConfigResource, BTreeSet<ConfigResource>> {
-    let mut dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>> = FxHashMap::default();
+) -> FxHashMap<ConfigResource, TreeSet<ConfigResource>> {
+    let mut dependents: FxHashMap<ConfigResource, TreeSet<ConfigResource>> = FxHashMap::default();
     if candidates.is_empty() {
         return dependents;
     }

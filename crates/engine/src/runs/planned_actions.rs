@@ -1,9 +1,8 @@
 //! The changes of a plan, as the apply looks them up.
 
-use std::collections::BTreeMap;
-
 use addr::ResourceInstance;
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use state::{Action, OutputChange, Plan, PlanMode, ResourceChange};
 use values::{Str, Value};
 
@@ -12,7 +11,7 @@ use crate::targeting::Targeting;
 /// The changes of a plan, by address.
 pub(crate) struct PlannedActions<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
-    outputs: &'p BTreeMap<Str, OutputChange>,
+    outputs: &'p TreeMap<Str, OutputChange>,
     destroyed: Vec<&'p ResourceChange>,
     targeting: Option<Targeting>,
     is_partial: bool,

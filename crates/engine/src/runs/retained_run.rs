@@ -12,11 +12,12 @@
 //! an error or a warning.
 //! **Invariant:** no ephemeral value and no provider configuration is reused.
 
-use std::{any::Any, collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{any::Any, rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::program::ModuleId;
 use rustc_hash::FxHashSet;
+use sorted::TreeSet;
 use state::State;
 
 use crate::{
@@ -48,10 +49,10 @@ pub(crate) struct RetainedRun {
     module_parts: KeptModules,
     orphans: OrphanParts,
     /// Nodes without a reusable result: nodes with ephemeral values, and providers.
-    unkept: BTreeSet<NodeIx>,
+    unkept: TreeSet<NodeIx>,
     /// The resources that are created before they are destroyed. A setting of one block affects blocks that it
     /// depends on, which no edge of the graph shows.
-    created_first: BTreeSet<ConfigResource>,
+    created_first: TreeSet<ConfigResource>,
     results: Results,
 }
 
@@ -75,9 +76,9 @@ struct Detached {
 
 /// The part of the graph that runs again.
 pub(crate) struct Part {
-    nodes: BTreeSet<NodeIx>,
+    nodes: TreeSet<NodeIx>,
     /// The nodes of the part that were demanded before, in source order.
-    demanded: BTreeSet<NodeIx>,
+    demanded: TreeSet<NodeIx>,
     /// Nodes that run only because others need their values, with their previous versions. If one of them gets
     /// another version, the edit reached more than was assumed.
     unmoved: Vec<(NodeIx, Version)>,
@@ -122,7 +123,7 @@ impl RetainedRun {
         }
         let reached = self.reached(walk, touched)?;
         let providers = self.unkept.iter().filter(|it| self.is_provider(walk, **it));
-        let mut demanded: BTreeSet<NodeIx> = reached.iter().chain(providers).copied().collect();
+        let mut demanded: TreeSet<NodeIx> = reached.iter().chain(providers).copied().collect();
         demanded.retain(|it| self.nodes.graph.status(*it) != Status::Idle);
         let nodes = self.with_needed(reached.iter().chain(&demanded).copied().collect());
         if !nodes.iter().all(|it| self.can_run_again(walk, *it)) {
@@ -136,8 +137,8 @@ impl RetainedRun {
 
     /// The touched nodes in all instances of their modules, with all their direct and indirect dependents. `None`
     /// if one of these nodes cannot run again on its own.
-    fn reached(&self, walk: &Walk<'_>, touched: &Touched) -> Option<BTreeSet<NodeIx>> {
-        let mut reached = BTreeSet::new();
+    fn reached(&self, walk: &Walk<'_>, touched: &Touched) -> Option<TreeSet<NodeIx>> {
+        let mut reached = TreeSet::new();
         let mut work = Vec::new();
         for (id, local) in &touched.nodes {
             let instances = self.modules.iter().filter(|it| it.module == *id);
@@ -158,7 +159,7 @@ impl RetainedRun {
     }
 
     /// Adds all dependencies that have no reusable result, direct and indirect.
-    fn with_needed(&self, mut nodes: BTreeSet<NodeIx>) -> BTreeSet<NodeIx> {
+    fn with_needed(&self, mut nodes: TreeSet<NodeIx>) -> TreeSet<NodeIx> {
         let mut work: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = work.pop() {
             for (dependency, ..) in self.nodes.graph.dependencies(node) {
@@ -251,7 +252,7 @@ impl Planning<'_> {
     }
 
     /// Removes the results of these nodes from the results of the run.
-    fn forget_results(&self, nodes: &BTreeSet<NodeIx>) {
+    fn forget_results(&self, nodes: &TreeSet<NodeIx>) {
         let mut resources = FxHashSet::default();
         for &node in nodes {
             self.nodes.facts(node, |it| *it = Facts::default());

@@ -1,9 +1,10 @@
 //! Moves and targets: a plan with targets must cover all objects that it moves.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::fmt::Write;
 
 use addr::AbsResource;
 use db::{Diagnostic, Summary};
+use sorted::TreeSet;
 
 use crate::{moves::Moved, targeting::Targeting};
 
@@ -11,7 +12,7 @@ use crate::{moves::Moved, targeting::Targeting};
 pub(crate) fn uncovered_moves(targeting: &Targeting, moved: &Moved) -> Option<Diagnostic> {
     let addresses = moved.previous.iter().flat_map(|(to, from)| [&from.address, to]);
     let left_out = addresses.filter(|it| !targeting.selects(it));
-    let left_out: BTreeSet<AbsResource> = left_out.map(|it| it.containing_resource()).collect();
+    let left_out: TreeSet<AbsResource> = left_out.map(|it| it.containing_resource()).collect();
     if left_out.is_empty() {
         return None;
     }

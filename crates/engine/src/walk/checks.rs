@@ -1,10 +1,11 @@
 //! The results of the conditions of resources, outputs, variables and `check` blocks. `conditions.rs` evaluates
 //! them.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::cell::RefCell;
 
 use db::{Diagnostic, Summary};
 use hir::{Module, Program};
+use sorted::TreeMap;
 use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use values::{Kind, Type, Value, convert};
 
@@ -14,9 +15,9 @@ pub(crate) struct Checks {
     results: RefCell<Results>,
 }
 
-type Results = BTreeMap<(u8, String), (CheckKind, Objects)>;
+type Results = TreeMap<(u8, String), (CheckKind, Objects)>;
 
-type Objects = BTreeMap<String, Outcome>;
+type Objects = TreeMap<String, Outcome>;
 
 /// The outcome of the conditions of one object.
 #[derive(Default)]
@@ -127,7 +128,7 @@ impl Checks {
         program: &Program,
         without_objects: impl Fn(&str) -> CheckStatus,
     ) -> Vec<CheckResult> {
-        let mut results: BTreeMap<(u8, String), CheckResult> = BTreeMap::new();
+        let mut results: TreeMap<(u8, String), CheckResult> = TreeMap::new();
         for (kind, config_addr) in declared(program) {
             let key = (rank(kind), config_addr.clone());
             let status = without_objects(&config_addr);

@@ -1,10 +1,11 @@
 //! [`Walk`], the part of a run's context that all kinds of runs have.
 
-use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ProviderConfigRef, ResourceInstance};
 use hir::Program;
 use provider::ProviderSchemas;
+use sorted::TreeSet;
 use state::{Object, State};
 use values::Str;
 
@@ -213,7 +214,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The resources that [`creates_first`](Walk::creates_first) is true for.
-    pub(crate) fn created_first(&self) -> &BTreeSet<ConfigResource> {
+    pub(crate) fn created_first(&self) -> &TreeSet<ConfigResource> {
         self.config.create_first.resources(self.config.program, &self.config.tree)
     }
 

@@ -1,13 +1,13 @@
 //! Expansion: the nodes of resources and module calls that evaluate `count`, `for_each` and `enabled`.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{fmt::Write as _, rc::Rc};
 
-use addr::InstanceKey;
 use db::{Diagnostic, Summary};
 use hir::{
     At, Entry, ExprId,
     item::{Repetition, Resource},
 };
+use sorted::TreeMap;
 use values::{MarkKind, Str, Value};
 
 use crate::{
@@ -122,8 +122,9 @@ impl Walk<'_> {
         if keys.repeated == Repeated::Single && keys.provider_keys.is_empty() {
             return Version::ONE;
         }
-        let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
-        let providers: String = keys.provider_keys.values().map(InstanceKey::to_string).collect();
+        let (mut names, mut providers) = (String::new(), String::new());
+        keys.instances.iter().for_each(|it| _ = write!(names, "{}", it.key));
+        keys.provider_keys.values().for_each(|it| _ = write!(providers, "{it}"));
         let names = [names, providers].map(Value::string).into_iter().collect();
         let names = self.reuse.memo(|memo| memo.version_of_value(&Value::tuple(names)));
         let values = keys.instances.iter().map(|it| self.each_version(it));
@@ -151,7 +152,7 @@ impl Walk<'_> {
         let keys = Rc::new(self.keys(module, entry, call.repetition, weight)?);
         let nodes = &caller.template.calls[&call.name];
         let gate = nodes.gate.map(|it| caller.node(it)).or(caller.gate);
-        let mut instances = BTreeMap::new();
+        let mut instances = TreeMap::new();
         for (position, each) in keys.instances.iter().enumerate() {
             if position % INSTANCES_AT_ONCE == 0 && self.is_stopping() {
                 return Err(Failed);

@@ -1,9 +1,8 @@
 //! The instances of a resource or module call, derived from the value of its `count`, `for_each` or `enabled`.
 
-use std::collections::BTreeMap;
-
 use addr::InstanceKey;
 use hir::repetition::{NULL_IN_SET, wrong_type};
+use sorted::TreeMap;
 use values::{Kind, MarkKind, Str, Type, Value, convert};
 
 /// The most instances of one run: of resources, and of everything else that module instances declare. A typing
@@ -29,7 +28,7 @@ pub(crate) struct Keys {
     /// The instances in the order of their keys.
     pub(crate) instances: Vec<Each>,
     /// The instance of the provider configuration that each instance uses, if the block chooses it by a key.
-    pub(crate) provider_keys: BTreeMap<InstanceKey, InstanceKey>,
+    pub(crate) provider_keys: TreeMap<InstanceKey, InstanceKey>,
 }
 
 /// The repetition data of one instance: the values of `each` and `count`.
@@ -49,7 +48,7 @@ impl Each {
 
 impl Keys {
     pub(crate) fn new(repeated: Repeated, instances: Vec<Each>) -> Keys {
-        Keys { repeated, instances, provider_keys: BTreeMap::new() }
+        Keys { repeated, instances, provider_keys: TreeMap::new() }
     }
 
     /// The keys of a block without repetition: exactly one instance.
@@ -68,7 +67,7 @@ impl Keys {
     }
 
     /// Combines the values of all instances into one value.
-    pub(crate) fn shape(&self, instances: &BTreeMap<InstanceKey, Value>) -> Value {
+    pub(crate) fn shape(&self, instances: &TreeMap<InstanceKey, Value>) -> Value {
         self.shape_with(instances, None)
     }
 
@@ -76,7 +75,7 @@ impl Keys {
     /// in OpenTofu, a tuple ends with the last instance that is there.
     pub(crate) fn shape_with(
         &self,
-        instances: &BTreeMap<InstanceKey, Value>,
+        instances: &TreeMap<InstanceKey, Value>,
         absent: Option<&Value>,
     ) -> Value {
         let null = || Value::null(Type::Dynamic);
@@ -99,7 +98,7 @@ impl Keys {
 }
 
 /// The elements of a tuple of instances.
-fn without_gaps(instances: &BTreeMap<InstanceKey, Value>, absent: Option<&Value>) -> Vec<Value> {
+fn without_gaps(instances: &TreeMap<InstanceKey, Value>, absent: Option<&Value>) -> Vec<Value> {
     let mut elements = Vec::with_capacity(instances.len());
     for (key, value) in instances {
         // An object whose key belongs to another kind of block is no instance of this one.

@@ -1,11 +1,12 @@
 //! The nodes and edges of module instances, and the resolution of provider names in them.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::rc::Rc;
 
 use addr::{
     InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource, ResourceMode,
 };
 use hir::{Entry, program::ModuleId};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -31,7 +32,7 @@ impl Walk<'_> {
             address: ModuleInstance::root(),
             caller: None,
             gate: None,
-            passed: BTreeMap::new(),
+            passed: TreeMap::new(),
         };
         self.add_module(rules, ModuleId(0), place)
     }

@@ -2,13 +2,13 @@
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
-    collections::BTreeMap,
     rc::Rc,
 };
 
 use addr::{InstanceKey, ModuleInstance, ModulePath, ProviderSource};
 use hir::{Entry, Module, program::ModuleId};
 use rustc_hash::FxHashMap;
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -158,12 +158,12 @@ pub(crate) struct Placement {
 }
 
 /// The provider configurations that a call passes, by their local names and aliases in the called module.
-pub(crate) type PassedProviders = BTreeMap<(Str, Option<Str>), ProviderInstance>;
+pub(crate) type PassedProviders = TreeMap<(Str, Option<Str>), ProviderInstance>;
 
 /// The instances of one call.
 pub(crate) struct Children {
     pub(crate) keys: Rc<Keys>,
-    pub(crate) instances: BTreeMap<InstanceKey, ModuleIx>,
+    pub(crate) instances: TreeMap<InstanceKey, ModuleIx>,
 }
 
 /// The instances of the calls in a module, by the name of the call.

@@ -1,8 +1,9 @@
 //! The result of a node: its value, and facts besides it.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{cell::RefCell, rc::Rc};
 
 use addr::InstanceKey;
+use sorted::TreeMap;
 use values::Value;
 
 use crate::{ephemeral::OpenIx, graph::NodeIx, memo::Version, pool::SlotIx, walk::instances::Keys};
@@ -44,12 +45,12 @@ impl ProviderInstance {
 
 /// The process slots of the instances of a provider configuration. One without `for_each` has a single instance,
 /// without a key.
-pub(crate) type ProviderSlots = BTreeMap<InstanceKey, SlotIx>;
+pub(crate) type ProviderSlots = TreeMap<InstanceKey, SlotIx>;
 
 /// The value of a resource as references see it.
 pub(crate) struct ResourceValue {
     pub(crate) keys: Rc<Keys>,
-    pub(crate) instances: BTreeMap<InstanceKey, Value>,
+    pub(crate) instances: TreeMap<InstanceKey, Value>,
     /// The value of an instance that neither runs nor has an object; `None` if all instances run.
     pub(crate) absent: Option<Value>,
     /// All instances as one value, cached by the first read.
@@ -77,7 +78,7 @@ pub(crate) struct Facts {
 
 impl ResourceValue {
     pub(crate) fn new(keys: Rc<Keys>) -> ResourceValue {
-        ResourceValue { keys, instances: BTreeMap::new(), absent: None, whole: RefCell::new(None) }
+        ResourceValue { keys, instances: TreeMap::new(), absent: None, whole: RefCell::new(None) }
     }
 
     /// Drops the cached value of all instances, after one of them changed.

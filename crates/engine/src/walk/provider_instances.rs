@@ -3,7 +3,7 @@
 //! The key is part of the block of a resource (`provider = aws.by_region[each.key]`) or of a module call. An object
 //! that the configuration no longer declares uses the instance that the state names.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::rc::Rc;
 
 use addr::{InstanceKey, ProviderConfigRef};
 use db::{Diagnostic, Summary};
@@ -11,6 +11,7 @@ use hir::{
     Entry, ExprId,
     item::{ProviderConfig, Resource},
 };
+use sorted::TreeMap;
 use state::ObjectAddress;
 use values::{MarkKind, Type, Value, convert};
 
@@ -58,10 +59,10 @@ impl Walk<'_> {
         module: ModuleIx,
         entry: &Entry,
         keys: &Keys,
-    ) -> Result<BTreeMap<InstanceKey, InstanceKey>, Failed> {
+    ) -> Result<TreeMap<InstanceKey, InstanceKey>, Failed> {
         let resource: &Resource = entry.resource();
         let Some(expr) = resource.provider.as_ref().and_then(|it| it.key) else {
-            return Ok(BTreeMap::new());
+            return Ok(TreeMap::new());
         };
         let within = resource.resource.clone().in_module(self.module(module).address.clone());
         let choose = |each: &Each| {

@@ -1,11 +1,9 @@
 //! The diagnostics of a run, in the order in which they were reported.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::{BTreeMap, BTreeSet},
-};
+use std::cell::{Cell, RefCell};
 
 use db::{CheckedObject, Diagnostic, Severity};
+use sorted::{TreeMap, TreeSet};
 
 use crate::event::ChangeCounts;
 
@@ -14,9 +12,9 @@ use crate::event::ChangeCounts;
 pub(crate) struct Report {
     diagnostics: RefCell<Vec<Diagnostic>>,
     /// Errors of the data sources of `check` blocks that are being read, by address.
-    check_faults: RefCell<BTreeMap<String, CheckFaults>>,
+    check_faults: RefCell<TreeMap<String, CheckFaults>>,
     /// The subjects of diagnostics that are reported once.
-    told: RefCell<BTreeSet<String>>,
+    told: RefCell<TreeSet<String>>,
     /// The assertions of a test that were evaluated.
     assertions: Cell<usize>,
     counts: Cell<ChangeCounts>,

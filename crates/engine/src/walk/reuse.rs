@@ -1,9 +1,8 @@
 //! Reuse between runs: the memo, and which results the next run cannot have.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeSet,
-};
+use std::cell::{Cell, RefCell};
+
+use sorted::TreeSet;
 
 use crate::{graph::NodeIx, memo::Memo};
 
@@ -11,7 +10,7 @@ use crate::{graph::NodeIx, memo::Memo};
 pub(crate) struct Reuse<'a> {
     memo: RefCell<&'a mut Memo>,
     /// Nodes whose results the next run cannot have: those of ephemeral values, and providers.
-    unkept: RefCell<BTreeSet<NodeIx>>,
+    unkept: RefCell<TreeSet<NodeIx>>,
     /// Set once instances have ephemeral values, from their `for_each`: then the next run cannot start from this one.
     has_ephemeral_instances: Cell<bool>,
     /// The number of turns of all nodes.
@@ -50,11 +49,11 @@ impl<'a> Reuse<'a> {
         self.unkept.borrow_mut().insert(node);
     }
 
-    pub(crate) fn take_unkept(&self) -> BTreeSet<NodeIx> {
+    pub(crate) fn take_unkept(&self) -> TreeSet<NodeIx> {
         self.unkept.take()
     }
 
-    pub(crate) fn restore_unkept(&self, nodes: BTreeSet<NodeIx>) {
+    pub(crate) fn restore_unkept(&self, nodes: TreeSet<NodeIx>) {
         self.unkept.replace(nodes);
     }
 

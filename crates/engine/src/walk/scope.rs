@@ -1,10 +1,11 @@
 //! The scope of expressions during a run: references, repetition data and functions.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::rc::Rc;
 
 use addr::InstanceKey;
 use db::Summary;
 use hir::{Interrupt, Ref, Scope, SecretParts};
+use sorted::TreeMap;
 use values::{Kind, Mark, Str, Value, ValueMap, functions::FunctionEnv};
 
 use crate::{
@@ -205,7 +206,7 @@ impl Scope for EngineScope<'_, '_> {
 
     fn module_with_output(&self, call: &str, output: &str) -> Result<Option<Value>, Interrupt> {
         let Some(called) = self.module.children_of(call) else { return Err(Interrupt::Poisoned) };
-        let mut instances = BTreeMap::new();
+        let mut instances = TreeMap::new();
         for (key, child) in &called.instances {
             let child = self.walk.module(*child);
             let mut outputs = ValueMap::new();

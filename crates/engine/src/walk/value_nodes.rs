@@ -1,9 +1,10 @@
 //! Nodes whose result is a value and needs no provider: variables, locals, outputs, and the nodes that gather the
 //! outputs of module calls.
 
-use std::{collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use hir::{Entry, Item};
+use sorted::TreeMap;
 use state::CheckKind;
 use values::{MarkKind, Str, Type, Value, ValueMap};
 
@@ -157,7 +158,7 @@ impl Walk<'_> {
     ) -> Turn {
         self.gathered(node, || {
             let children = module.children_of(&call.module_call().name)?;
-            let mut values = BTreeMap::new();
+            let mut values = TreeMap::new();
             for (key, child) in &children.instances {
                 let child = self.module(*child);
                 let local = *child.template.outputs.get(output)?;
@@ -171,7 +172,7 @@ impl Walk<'_> {
     pub(crate) fn run_module_object(&self, node: NodeIx, module: &ModuleRun, call: &Entry) -> Turn {
         self.gathered(node, || {
             let children = module.children_of(&call.module_call().name)?;
-            let mut objects = BTreeMap::new();
+            let mut objects = TreeMap::new();
             for (key, child) in &children.instances {
                 let child = self.module(*child);
                 let outputs = child.template.outputs.iter();

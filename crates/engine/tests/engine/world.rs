@@ -1,7 +1,6 @@
 //! A test environment: a directory, a state and a provider, in which a test plans and applies.
 
 use std::{
-    collections::BTreeMap,
     fmt::Write,
     path::PathBuf,
     sync::{
@@ -16,6 +15,7 @@ use engine::*;
 use hir::Program;
 use project::{Configure as _, EditableProject};
 use provider::{BoxFuture, Provider, Provisioner};
+use sorted::TreeMap;
 use state::{ObjectAddress, PlanMode, State};
 use values::Value;
 
@@ -97,7 +97,7 @@ pub(crate) fn world(fixture: &str) -> World {
     let mut project = EditableProject::load(
         Arc::clone(&system) as Arc<dyn System>,
         PathBuf::from("."),
-        BTreeMap::new(),
+        TreeMap::new(),
     )
     .expect("readable");
     project.set_schemas(source(), fake::schemas());

@@ -1,9 +1,8 @@
 //! The dependencies of an item: the items, and arguments of module calls, that its references lead to.
 
-use std::collections::BTreeSet;
-
 use db::Directory;
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::TreeSet;
 use values::Str;
 
 use crate::{
@@ -291,8 +290,8 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
 /// **Stability:** reads the items that the output reaches; an edit that does not change references leaves the
 /// result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
-pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) -> BTreeSet<Str> {
-    let mut inputs = BTreeSet::new();
+pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) -> TreeSet<Str> {
+    let mut inputs = TreeSet::new();
     let mut seen = FxHashSet::default();
     let mut open = vec![DependencyTarget { item: output, argument: None }];
     while let Some(node) = open.pop() {
@@ -308,6 +307,6 @@ pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) 
 }
 
 /// Cycle fallback of [`inputs_of_output`].
-fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> BTreeSet<Str> {
-    BTreeSet::new()
+fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> TreeSet<Str> {
+    TreeSet::new()
 }

@@ -1,11 +1,9 @@
 //! Evaluates `for` expressions.
 
-use std::{
-    collections::{BTreeMap, btree_map::Entry},
-    iter,
-};
+use std::iter;
 
 use db::Summary;
+use sorted::{Entry, TreeMap};
 use values::{
     Marks, Str, Type, Value,
     convert::convert,
@@ -145,7 +143,7 @@ impl Evaluation<'_> {
         secret: &Marks,
     ) -> Outcome {
         let mut progress = Progress::over(collection);
-        let mut results: BTreeMap<Str, Grouped> = BTreeMap::new();
+        let mut results: TreeMap<Str, Grouped> = TreeMap::new();
         self.charge(round.id, ENTRY)?;
         for (key, element) in collection.elements() {
             self.enter(round, key.with_marks(secret), element.clone().with_marks(secret));
@@ -176,7 +174,7 @@ impl Evaluation<'_> {
         &mut self,
         parts: &ForObject,
         progress: &mut Progress,
-        results: &mut BTreeMap<Str, Grouped>,
+        results: &mut TreeMap<Str, Grouped>,
     ) -> Result<(), Interrupt> {
         let key = self.for_key(parts.item_key, progress)?;
         let value = self.value(parts.item_value)?;

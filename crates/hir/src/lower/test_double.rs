@@ -1,9 +1,8 @@
 //! Lowers test doubles: `mock_provider`, `override_resource`, `override_data` and `override_module`.
 
-use std::collections::BTreeSet;
-
 use addr::{ResourceMode, Target};
 use db::Summary;
+use sorted::TreeSet;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::Str;
 
@@ -42,7 +41,7 @@ pub(super) fn overrides(
 ) -> Overrides {
     let mut blocks = reader.blocks("override_resource");
     blocks.extend(reader.blocks("override_data"));
-    let mut targets = BTreeSet::new();
+    let mut targets = TreeSet::new();
     let mut objects = Vec::new();
     for block in &blocks {
         let Some(it) = object_override(ctx, block) else { continue };
@@ -54,7 +53,7 @@ pub(super) fn overrides(
     }
     let mut modules = Vec::new();
     if owner == Owner::Run {
-        let mut targets = BTreeSet::new();
+        let mut targets = TreeSet::new();
         for block in &reader.blocks("override_module") {
             let Some(it) = module_override(ctx, block) else { continue };
             if targets.insert(it.target.clone()) {
@@ -170,7 +169,7 @@ pub(super) fn mock_provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option
 }
 
 fn mock_objects(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[MockObject]> {
-    let mut seen = BTreeSet::new();
+    let mut seen = TreeSet::new();
     let mut objects = Vec::new();
     for (kind, mode) in
         [("mock_resource", ResourceMode::Managed), ("mock_data", ResourceMode::Data)]

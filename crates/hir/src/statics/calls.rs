@@ -1,13 +1,11 @@
 //! Resolves module calls with computed sources: the module that each call leads to, for every path of calls.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use addr::VersionConstraint;
 use db::{Directory, Summary};
 use rustc_hash::FxHashMap;
+use sorted::{TreeMap, TreeSet};
 use values::Str;
 
 use crate::{
@@ -36,8 +34,8 @@ pub struct Modules {
     /// resolution of its calls and the calls below.
     pub modules: Vec<ResolvedModule>,
     /// Files that must be read before evaluation can continue.
-    pub(super) wanted_files: BTreeSet<Str>,
-    calls: BTreeMap<CallKey, ResolvedCall>,
+    pub(super) wanted_files: TreeSet<Str>,
+    calls: TreeMap<CallKey, ResolvedCall>,
 }
 
 /// A module directory with one resolution of its calls.

@@ -1,12 +1,10 @@
 //! Instance keys that are known before planning: the keys of providers with `for_each`, and the keys of resources,
 //! which are compared with them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use db::{Block, Directory, Summary};
+use sorted::{TreeMap, TreeSet};
 use values::{Kind, MarkKind, Str, Type, Value};
 
 use crate::{
@@ -26,7 +24,7 @@ use crate::{
 };
 
 /// The keys. `None` if they are unknown.
-type Keys = Option<BTreeSet<Str>>;
+type Keys = Option<TreeSet<Str>>;
 
 /// The keys of a provider configuration with `for_each`. `None` if they depend on how the module is called.
 ///
@@ -87,7 +85,7 @@ pub struct RepeatedProvider {
 }
 
 /// The instances of `provider` blocks that are known before planning: the values of `each.value`, by `each.key`.
-pub type ProviderInstances = BTreeMap<RepeatedProvider, BTreeMap<Str, Value>>;
+pub type ProviderInstances = TreeMap<RepeatedProvider, TreeMap<Str, Value>>;
 
 /// The known instances of all `provider` blocks of a configuration. A block is missing if its instances depend on how
 /// its module is called, or if its `for_each` is invalid.
@@ -110,7 +108,7 @@ fn elements(
     workspace: Workspace,
     directory: Directory,
     key: ItemKey,
-) -> Option<BTreeMap<Str, Value>> {
+) -> Option<TreeMap<Str, Value>> {
     let for_each = item(db, key).kind.as_provider()?.for_each?;
     let keys = provider_keys(db, workspace, directory, key.block, key.index);
     let keys = keys.as_ref().ok()?.as_ref()?;

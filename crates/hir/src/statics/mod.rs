@@ -24,9 +24,8 @@ pub(crate) mod instances;
 pub(crate) mod scope;
 pub(crate) mod static_error;
 
-use std::collections::BTreeSet;
-
 use db::Directory;
+use sorted::TreeSet;
 use values::Str;
 
 use crate::{Db, content::item, workspace::Workspace};
@@ -60,7 +59,7 @@ pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {
 }
 
 /// The files that must be read before static evaluation can continue.
-pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
+pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> TreeSet<Str> {
     let modules = modules(db, workspace).as_ref();
     let mut wanted = modules.map(|it| it.wanted_files.clone()).unwrap_or_default();
     let others = backend::errors(db, workspace).into_iter();
@@ -70,7 +69,7 @@ pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
 }
 
 /// The variables of the root module that need a value before planning and have none.
-pub fn unset_variables(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
+pub fn unset_variables(db: &dyn Db, workspace: Workspace) -> TreeSet<Str> {
     let of_calls = modules(db, workspace).iter().flat_map(Modules::errors).cloned();
     let others = backend::errors(db, workspace).into_iter();
     let errors = of_calls.chain(others).chain(instances::errors(db, workspace));

@@ -4,12 +4,13 @@
 //! stores what the table needs of its name while the block is in the cache: the first bytes, which decide most
 //! comparisons of the sort, and the hash.
 
-use std::{collections::BTreeSet, hash::Hasher as _};
+use std::hash::Hasher as _;
 
 use db::{Block, Directory, File};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use salsa::Durability;
+use sorted::TreeSet;
 use values::Str;
 
 use crate::{
@@ -44,7 +45,7 @@ pub(crate) struct ModuleOutline {
     /// All items in the order of the text.
     pub(crate) items: Vec<ItemKey>,
     /// The local names of the providers that resources and provider blocks use.
-    pub(crate) providers: BTreeSet<Str>,
+    pub(crate) providers: TreeSet<Str>,
     /// Set if a block has a diagnostic of its own.
     pub(crate) has_problems: bool,
 }
@@ -178,7 +179,7 @@ fn build_table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool)
 /// Visits the names of one kind in sort order. Passes the indices of each name's declarations, in the order of the
 /// text.
 fn in_order(declared: &[Declaration], mut visit: impl FnMut(&[usize])) {
-    let types: BTreeSet<_> = declared.iter().filter_map(|it| sort_prefix(&it.name).0).collect();
+    let types: TreeSet<_> = declared.iter().filter_map(|it| sort_prefix(&it.name).0).collect();
     let types: Vec<_> = types.into_iter().collect();
     let key = |(place, it): (usize, &Declaration)| {
         let ty = sort_prefix(&it.name).0.map_or(0, |ty| types.partition_point(|known| *known < ty));

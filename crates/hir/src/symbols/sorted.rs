@@ -1,6 +1,8 @@
 //! A list of names in order, which finds the names near another one.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
+
+use sorted::TreeMap;
 
 use crate::{item_name::ItemName, symbols::Symbol};
 
@@ -10,11 +12,11 @@ pub(super) enum Sorted {
     /// The initial form, built when the module was read.
     List(Arc<Vec<(ItemName, Symbol)>>),
     /// The form after the first name was added or removed.
-    Tree(BTreeMap<ItemName, Symbol>),
+    Tree(TreeMap<ItemName, Symbol>),
 }
 
 impl Sorted {
-    pub(super) fn tree(&mut self) -> &mut BTreeMap<ItemName, Symbol> {
+    pub(super) fn tree(&mut self) -> &mut TreeMap<ItemName, Symbol> {
         if let Sorted::List(list) = self {
             *self = Sorted::Tree(list.iter().cloned().collect());
         }

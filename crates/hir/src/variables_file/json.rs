@@ -1,8 +1,7 @@
 //! The JSON syntax of variables files: one object of values, whose strings are never templates.
 
-use std::collections::BTreeMap;
-
 use db::{ByteRange, Summary};
+use sorted::TreeMap;
 use syntax::json::{JsonKind, JsonProperty, JsonString, JsonValue, parse_json};
 use values::{Number, Str, Type, Value};
 
@@ -39,7 +38,7 @@ impl Reading<'_> {
     }
 
     fn json_properties(&mut self, properties: &[JsonProperty]) {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = sorted::TreeSet::new();
         // A property named `//` is a comment here, but not inside values.
         for JsonProperty { name, value } in properties.iter().filter(|it| it.name.text != "//") {
             if !seen.insert(&*name.text) {
@@ -83,7 +82,7 @@ impl Reading<'_> {
     }
 
     fn json_object(&mut self, properties: &[JsonProperty]) -> Option<Value> {
-        let mut attributes = BTreeMap::new();
+        let mut attributes = TreeMap::new();
         let mut is_whole = true;
         for JsonProperty { name, value } in properties {
             let read = self.json_value(value);

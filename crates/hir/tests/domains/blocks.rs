@@ -1,6 +1,6 @@
 //! Tests the mark rule of `dynamic` blocks, which needs a resource and its schema.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use hir::{
     ItemKind, ProviderInput, SchemasHandle, Workspace,
@@ -11,7 +11,7 @@ use hir::{
 use provider::{
     Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
 };
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{
     Mark, MarkKind, Str, Type, Value,
     rules::{Domain, RuleId, disable},
@@ -61,9 +61,9 @@ fn both_sides() -> (Abstract, Value) {
         &db,
         directory,
         Arc::new(directories),
-        BTreeMap::new(),
+        TreeMap::new(),
         [(source, input)].into(),
-        BTreeMap::new(),
+        TreeMap::new(),
         Default::default(),
     );
     let keys = file.blocks(&db).iter().map(|&block| ItemKey { block, index: 0 });

@@ -1,12 +1,11 @@
 //! Completion of argument names, block types and object keys.
 
-use std::collections::BTreeSet;
-
 use hir::{
     names::{ItemName, item, required_providers},
     symbols::NameKind,
 };
 use provider::{Attribute, NestedBlock};
+use sorted::TreeSet;
 use syntax::{
     AstNode, SyntaxKind, SyntaxToken,
     ast::{self, BodyItem, HasItems as _},
@@ -79,8 +78,8 @@ fn chain(block: &ast::Block) -> Vec<ast::Block> {
 /// The arguments and block types that a body already contains.
 #[derive(Default)]
 struct ExistingContent {
-    arguments: BTreeSet<String>,
-    blocks: BTreeSet<String>,
+    arguments: TreeSet<String>,
+    blocks: TreeSet<String>,
 }
 
 impl ExistingContent {
@@ -295,7 +294,7 @@ fn in_required_providers(
     let module = acc.cursor.document.module();
     let required = required_providers(module.db, module.directory);
     let names = used_providers(module).filter(|it| !written.arguments.contains(it));
-    let names: BTreeSet<String> = names.collect();
+    let names: TreeSet<String> = names.collect();
     for name in names {
         let source = required.source(&name).for_display();
         let text = format!(
@@ -325,7 +324,7 @@ fn used_providers(module: crate::Module<'_>) -> impl Iterator<Item = String> {
 pub(super) fn keys(acc: &mut Proposals<'_, '_>) {
     let Kind::Key { object } = &acc.place.kind else { return };
     let typed = acc.place.replaced;
-    let written: BTreeSet<String> = object
+    let written: TreeSet<String> = object
         .items()
         .filter_map(|it| it.key()?.name_token())
         .filter(|it| it.text_range() != typed)
@@ -420,7 +419,7 @@ fn provider_keys(module: crate::Module<'_>, scheme: &Scheme) -> Vec<Proposal> {
         let aliases = entry.configuration_aliases.iter().map(move |it| format!("{name}.{it}"));
         std::iter::once(name.to_string()).chain(aliases)
     });
-    let names: BTreeSet<String> = declared.chain(used_providers(called)).collect();
+    let names: TreeSet<String> = declared.chain(used_providers(called)).collect();
     names.into_iter().map(|it| Proposal::new(it, CompletionKind::Provider)).collect()
 }
 

@@ -1,8 +1,6 @@
 //! Completion at the beginning of an expression: references, functions, keywords and the values of special
 //! arguments.
 
-use std::collections::BTreeSet;
-
 use addr::ResourceMode;
 use hir::{
     Expr, ItemKind,
@@ -10,6 +8,7 @@ use hir::{
     names::{ItemName, item, required_providers},
     symbols::NameKind,
 };
+use sorted::TreeSet;
 use syntax::{AstNode, SyntaxKind, SyntaxToken, ast};
 use values::{Type, functions};
 
@@ -205,7 +204,7 @@ fn types(acc: &mut Proposals<'_, '_>) {
 fn providers(acc: &mut Proposals<'_, '_>) {
     let module = acc.cursor.document.module();
     let required = required_providers(module.db, module.directory);
-    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut names: TreeSet<String> = TreeSet::new();
     for (name, (entry, _)) in &required.declared {
         names.insert(name.to_string());
         names.extend(entry.configuration_aliases.iter().map(|alias| format!("{name}.{alias}")));

@@ -1,9 +1,8 @@
 //! Completion of block labels: resource types and provider names.
 
-use std::collections::BTreeSet;
-
 use addr::{ProviderSource, ResourceMode};
 use hir::{names::required_providers, provisioner::KINDS};
+use sorted::TreeSet;
 use syntax::{AstNode, ast};
 
 use super::{CompletionKind, Proposal, Proposals, context::Kind};
@@ -101,7 +100,7 @@ fn providers(acc: &mut Proposals<'_, '_>) {
     let required = required_providers(module.db, module.directory);
     let declared = required.declared.keys().map(ToString::to_string);
     let known = module.workspace.providers(module.db).keys().map(|it| it.type_name.to_string());
-    let names: BTreeSet<String> = declared.chain(known).collect();
+    let names: TreeSet<String> = declared.chain(known).collect();
     for name in names {
         let source = required.source(&name).for_display();
         acc.add(Proposal::new(name, CompletionKind::Provider).detail(source));

@@ -1,7 +1,5 @@
 //! Completion after a dot: names of declared items and attributes of values.
 
-use std::collections::BTreeMap;
-
 use addr::ResourceMode;
 use hir::{
     Ref,
@@ -10,7 +8,7 @@ use hir::{
     symbols::NameKind,
 };
 use provider::Attribute;
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use syntax::{
     AstNode, SyntaxNode, SyntaxToken, TextRange,
     ast::{self, Step},
@@ -260,9 +258,9 @@ fn resources(acc: &mut Proposals<'_, '_>, mode: ResourceMode, names: &[&str]) ->
 }
 
 /// The types of the resources that a module declares, with the number of resources of each.
-pub(super) fn types_in_use(acc: &Proposals<'_, '_>, mode: ResourceMode) -> BTreeMap<String, usize> {
+pub(super) fn types_in_use(acc: &Proposals<'_, '_>, mode: ResourceMode) -> TreeMap<String, usize> {
     let module = acc.cursor.document.module();
-    let mut types = BTreeMap::new();
+    let mut types = TreeMap::new();
     for (name, _) in module.names(NameKind::Resource) {
         if let ItemName::Resource(it) = name
             && it.mode == mode
@@ -319,7 +317,7 @@ fn attributes(value: &Abstract) -> Vec<(String, Abstract)> {
     let names = from_type
         .chain(from_parts.into_iter().flatten())
         .chain(from_constant.into_iter().flatten());
-    let mut found = BTreeMap::new();
+    let mut found = TreeMap::new();
     for name in names.filter(|it| addr::is_identifier(it)) {
         if let Some(part) = value.attr(name) {
             found.insert(name.to_string(), part);
@@ -360,14 +358,14 @@ fn looked_up(acc: &Proposals<'_, '_>, before: &Before) -> Option<Abstract> {
 }
 
 /// The schema attributes that can follow the dot, with their documentation; empty if there are none.
-fn documented(acc: &Proposals<'_, '_>, before: &Before) -> BTreeMap<String, Attribute> {
+fn documented(acc: &Proposals<'_, '_>, before: &Before) -> TreeMap<String, Attribute> {
     found_attributes(acc, before).unwrap_or_default()
 }
 
 fn found_attributes(
     acc: &Proposals<'_, '_>,
     before: &Before,
-) -> Option<BTreeMap<String, Attribute>> {
+) -> Option<TreeMap<String, Attribute>> {
     let module = acc.cursor.document.module();
     let (reference, taken) =
         acc.cursor.document.reference_root(before.root.as_ref()?.text(), &before.steps)?;
@@ -401,7 +399,7 @@ fn found_attributes(
     Some(owned(block.attributes()))
 }
 
-fn owned(attributes: &SortedMap<values::Str, Attribute>) -> BTreeMap<String, Attribute> {
+fn owned(attributes: &SortedMap<values::Str, Attribute>) -> TreeMap<String, Attribute> {
     attributes.iter().map(|(name, it)| (name.to_string(), it.clone())).collect()
 }
 
@@ -410,7 +408,7 @@ fn outputs(
     module: Module<'_>,
     call: &values::Str,
     is_whole: bool,
-) -> Option<BTreeMap<String, Attribute>> {
+) -> Option<TreeMap<String, Attribute>> {
     let call = module.lookup(&ItemName::Module(call.clone())).filter(|_| is_whole)?;
     let called = module.with_directory(called_by(module, call)?);
     let outputs = called.names(NameKind::Output).into_iter().filter_map(|(name, key)| match name {

@@ -1,8 +1,7 @@
 //! Completion of variable names in a variables file.
 
-use std::collections::BTreeSet;
-
 use db::ByteRange;
+use sorted::TreeSet;
 use syntax::{
     AstNode, NodeOrToken, SyntaxKind, SyntaxNode, TextSize,
     ast::{self, HasItems},
@@ -24,7 +23,7 @@ pub(crate) fn in_variables_file(module: Module<'_>, text: &str, at: usize) -> Co
         ast::BodyItem::Block(_) => None,
     });
     let is_typed = |name: &syntax::SyntaxToken| ByteRange::from(name.text_range()) == range;
-    let given: BTreeSet<String> =
+    let given: TreeSet<String> =
         given.filter(|it| !is_typed(it)).map(|it| it.text().to_owned()).collect();
     let wanted = variables(module).filter(|(_, it)| !given.contains(&*it.name));
     let proposals = wanted.map(|(key, variable)| {

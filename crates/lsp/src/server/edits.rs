@@ -1,11 +1,11 @@
 //! Changes of texts: by the editor, and by other programs on the disk.
 
 use std::{
-    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use sorted::TreeSet;
 use tower_lsp_server::ls_types::{DidChangeTextDocumentParams, Uri};
 
 use super::Server;
@@ -70,7 +70,7 @@ impl Server {
         let file = hir::test_file::read(path, text.as_bytes());
         let sources = file.runs().filter_map(|(_, run)| run.module.as_ref()?.source.as_deref());
         let sources = sources.filter(|it| hir::workspace::is_local_source(it));
-        let directories: BTreeSet<Arc<str>> = sources
+        let directories: TreeSet<Arc<str>> = sources
             .take(MOST_RUN_MODULES)
             .map(|it| hir::workspace::local_module_directory(under_test, it))
             .collect();
@@ -198,8 +198,8 @@ impl Server {
 
 /// The directories whose files are relevant for the given modules: their own, and the one in which `init` installs
 /// modules.
-fn watched_directories<'m>(modules: impl Iterator<Item = &'m str>) -> BTreeSet<PathBuf> {
-    let mut directories = BTreeSet::new();
+fn watched_directories<'m>(modules: impl Iterator<Item = &'m str>) -> TreeSet<PathBuf> {
+    let mut directories = TreeSet::new();
     for module in modules {
         let module = Path::new(module);
         let (installed, plugins) =

@@ -1,11 +1,12 @@
 //! The workspaces of the server: which directories are root modules, and when one is loaded or removed.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use db::Directory;
 use hir::Workspace;
 use project::NewRoot;
 use rustc_hash::FxHashSet;
+use sorted::TreeSet;
 use tower_lsp_server::ls_types::*;
 
 use super::{Root, Server};
@@ -171,7 +172,7 @@ impl Server {
         }
         let known = owning_workspaces(self.tree.db(), self.tree.workspaces());
         let edited = self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1));
-        let uncalled: BTreeSet<String> = edited
+        let uncalled: TreeSet<String> = edited
             .filter(|directory| !known.contains_key(directory))
             .map(|directory| directory.path(self.tree.db()).to_string())
             .collect();

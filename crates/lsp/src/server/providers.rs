@@ -1,6 +1,6 @@
 //! The schemas of providers and the installed modules of the server: read where `init` left them.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use addr::ProviderSource;
 use hir::{
@@ -9,6 +9,7 @@ use hir::{
     statics::{self, Modules},
 };
 use project::Edit;
+use sorted::TreeSet;
 use tower_lsp_server::ls_types::*;
 use values::Str;
 
@@ -87,7 +88,7 @@ impl Server {
             let key = lookup(db, directory, name)?;
             item(db, key).kind.as_resource()
         });
-        let (mut used, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+        let (mut used, mut kinds) = (TreeSet::new(), TreeSet::new());
         for resource in resources {
             let local_name = provider_local_name(resource);
             used.insert(required_providers(db, directory).source(local_name));
@@ -118,7 +119,7 @@ impl Server {
         const WAY_OUT: &str = "run \"mayfly init\"";
         let missing: Vec<(&ProviderSource, &String)> =
             self.roots.values().flat_map(|root| &root.missing).collect();
-        let names: BTreeSet<String> =
+        let names: TreeSet<String> =
             missing.iter().map(|(source, _)| source.for_display().to_string()).collect();
         let message = match names.first() {
             None => String::new(),

@@ -2,7 +2,6 @@
 //! The end-to-end tests show one command per process.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,6 +10,7 @@ use std::{
 use db::{Diagnostic, OsSystem, Sources};
 use engine::{CancelToken, LogLevel, Redactor};
 use plugin::Processes;
+use sorted::TreeMap;
 use state::StateFile;
 use tempfile::TempDir;
 
@@ -91,7 +91,7 @@ impl Root {
         let system = RootSystem::new(OsSystem::at(path.clone()), path.clone());
         let session = Session::new(SessionOptions {
             view: Arc::new(Unseen),
-            system: system.with_variables(Variables::Fixed(Arc::new(BTreeMap::new()))),
+            system: system.with_variables(Variables::Fixed(Arc::new(TreeMap::new()))),
             directory: Some(path),
             runtime: runtime.expect("can be made"),
             strict_secrets: false,

@@ -1,12 +1,13 @@
 //! The executables of provisioner plugins: their schemas, and starting them.
 
-use std::{collections::BTreeSet, process::Command, sync::Arc};
+use std::{process::Command, sync::Arc};
 
 use db::{Diagnostic, Sources, Summary};
 use engine::{CancelLevel, LogLevel, PluginName, Redactor};
 use hir::provisioner::ProvisionerSchemas;
 use plugin::{GrpcProvisioner, LaunchOptions, PluginSink};
 use provider::{Block, ProviderDiagnostic, Provisioner};
+use sorted::TreeSet;
 use values::Str;
 
 use super::{Logging, ProviderExecutables, READ_AHEAD, Redaction, interrupted, is_script};
@@ -29,7 +30,7 @@ impl ProviderExecutables {
     pub fn provisioner_schemas(
         &self,
         session: &Session,
-        kinds: &BTreeSet<Str>,
+        kinds: &TreeSet<Str>,
     ) -> Result<ProvisionerSchemas, Failure> {
         let mut schemas = ProvisionerSchemas::new();
         for kind in kinds.iter().filter(|it| self.provisioners.contains_key(&***it)) {
@@ -46,7 +47,7 @@ impl ProviderExecutables {
 
     /// Fills the cache with the schemas of these provisioners, as far as they are plugins. One that fails is skipped;
     /// the command that needs it reports the error.
-    pub fn read_ahead_provisioners(&self, session: &Session, kinds: &BTreeSet<Str>) {
+    pub fn read_ahead_provisioners(&self, session: &Session, kinds: &TreeSet<Str>) {
         let is_open = |it: &&Str| {
             let executable = self.provisioners.get(&***it);
             executable.is_some_and(|it| self.cache.provisioner(it).is_none())

@@ -1,7 +1,6 @@
 //! The module part of `init`: downloads the packages of module calls, and reads their modules for further calls.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -19,6 +18,7 @@ use packages::{
     module_package_below,
 };
 use project::{Manifest, Project, UnsetProject};
+use sorted::{TreeMap, TreeSet};
 use values::Str;
 
 use super::{
@@ -53,7 +53,7 @@ pub(crate) fn install(
     session: &Session,
     options: ModuleOptions<'_>,
     locks: &Locks,
-) -> Result<(UnsetProject, BTreeMap<String, ModuleLock>), Failure> {
+) -> Result<(UnsetProject, TreeMap<String, ModuleLock>), Failure> {
     let ModuleOptions { upgrade, is_lockfile_readonly: readonly, is_announced, tests } = options;
     let target = session.modules_dir();
     let git =
@@ -67,10 +67,10 @@ pub(crate) fn install(
         others_modules: session.installed_modules().unwrap_or_default(),
         installer: ModuleInstaller::new(request),
         manifest: Manifest::new(),
-        keys: BTreeMap::new(),
-        versions: BTreeMap::new(),
+        keys: TreeMap::new(),
+        versions: TreeMap::new(),
         problems: Vec::new(),
-        failed: BTreeSet::new(),
+        failed: TreeSet::new(),
         // Without an announcement, it counts as made.
         is_announced: !is_announced,
         upgrade,
@@ -124,12 +124,12 @@ struct Installation<'a> {
     installer: ModuleInstaller<'a>,
     manifest: Manifest,
     /// The dotted path of calls through which each directory was first reached.
-    keys: BTreeMap<Arc<str>, String>,
+    keys: TreeMap<Arc<str>, String>,
     /// The versions of modules of registries that this program installed, by directory.
-    versions: BTreeMap<Arc<str>, Str>,
+    versions: TreeMap<Arc<str>, Str>,
     problems: Vec<Diagnostic>,
     /// The packages that could not be installed. Each one is reported only once.
-    failed: BTreeSet<String>,
+    failed: TreeSet<String>,
     is_announced: bool,
     upgrade: bool,
     tests: &'a [TestedModule],
@@ -147,7 +147,7 @@ impl Installation<'_> {
     /// Reads the configuration and installs the modules that it calls, until every called module is installed.
     fn run(&mut self) -> Result<UnsetProject, Failure> {
         self.manifest = Manifest::new();
-        self.keys = BTreeMap::new();
+        self.keys = TreeMap::new();
         loop {
             let project = self.session.project_with(self.manifest.clone())?;
             let known = self.known();
@@ -360,7 +360,7 @@ impl Installation<'_> {
         &mut self,
         module: &PendingModule,
         choice: &Choice,
-        errors: &mut BTreeMap<String, ModuleInstallError>,
+        errors: &mut TreeMap<String, ModuleInstallError>,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
         let dir = match choice {
             Choice::OfOthers(installed) => self.adopted(&module.source, installed)?,
@@ -381,9 +381,9 @@ impl Installation<'_> {
     }
 
     /// Installs packages. Returns the errors by the address of the package.
-    fn fetch(&mut self, wanted: &[WantedModule]) -> BTreeMap<String, ModuleInstallError> {
+    fn fetch(&mut self, wanted: &[WantedModule]) -> TreeMap<String, ModuleInstallError> {
         if wanted.is_empty() {
-            return BTreeMap::new();
+            return TreeMap::new();
         }
         self.announce();
         let session = self.session;
@@ -617,7 +617,7 @@ fn unsettled(error: ModuleInstallError) -> Diagnostic {
 }
 
 /// Lists the packages whose locks changed.
-fn report_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, ModuleLock>) {
+fn report_upgrades(session: &Session, before: &Locks, after: &TreeMap<String, ModuleLock>) {
     let short = |lock: &ModuleLock| {
         let shown = lock.revision.as_deref().or(lock.hashes.first().map(packages::Hash::as_str));
         shown.unwrap_or_default().chars().take(12).collect::<String>()

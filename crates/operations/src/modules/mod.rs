@@ -6,7 +6,6 @@ pub mod verify;
 pub mod writes;
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -21,6 +20,7 @@ use hir::{
 };
 use packages::{ModuleManifest, ModuleRecord};
 use project::{Manifest, Project, UnsetProject};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{
@@ -171,7 +171,7 @@ struct InstalledModules<'a> {
     /// The old manifest.
     manifest: &'a ModuleManifest,
     /// The versions of modules of registries that this program installed, by directory.
-    versions: &'a BTreeMap<Arc<str>, Str>,
+    versions: &'a TreeMap<Arc<str>, Str>,
 }
 
 /// The new manifest. For modules that another tool installed, the old entry with its version and registry address
@@ -192,7 +192,7 @@ fn manifest(paths: &[ModulePath<'_>], before: &InstalledModules<'_>) -> ModuleMa
             None => ModuleRecord { source: as_others_write(path.source), version: None, dir },
         }
     };
-    let modules: BTreeMap<_, _> =
+    let modules: TreeMap<_, _> =
         paths.iter().map(|path| (path.key.clone(), record(path))).collect();
     ModuleManifest { modules }
 }

@@ -1,9 +1,6 @@
 //! Compares the installed module packages with their locks.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use addr::{ModulePackage, ModuleSource};
 use db::{Diagnostic, Summary, system::normalize};
@@ -12,6 +9,7 @@ use packages::{
     Alteration, LockedPackage, Locks, ModuleLock, Verdict, module_package_below,
     verify_module_packages,
 };
+use sorted::TreeSet;
 
 use super::locked_address;
 use crate::session::{Failure, LockSource, LockedVersions, Session};
@@ -26,7 +24,7 @@ pub fn verify(session: &Session, locked: LockedVersions<'_>) -> Result<Vec<Diagn
     let manifest = session.read_manifest()?;
     let (mut errors, mut unlocked) = (Vec::new(), Vec::new());
     let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
+    let mut seen = TreeSet::new();
     let records = manifest.modules.values().filter(|it| !is_local_source(&it.source));
     for (position, record) in records.enumerate() {
         let (Ok(source), dir) = (ModuleSource::parse(&record.source), Path::new(&record.dir))
@@ -159,7 +157,7 @@ fn unreadable(address: &str, error: &str) -> Diagnostic {
 }
 
 fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
-    let names: BTreeSet<&str> = unlocked.iter().map(String::as_str).collect();
+    let names: TreeSet<&str> = unlocked.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
         "The lock file has no checksums of {}, so changes to the installed packages cannot be \

@@ -1,13 +1,11 @@
 //! Detects modules that write into their own directories.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use db::{Diagnostic, Summary};
 use hir::{ModulePath, Program};
 use packages::{Snapshot, module_package_below};
+use sorted::TreeMap;
 
 use super::{MAX_PATHS, verify::listed};
 use crate::session::Session;
@@ -79,7 +77,7 @@ fn is_above_root(root: &Path, directory: &Path) -> bool {
 fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
     let paths: Vec<ModulePath<'_>> =
         program.module_paths().take(MAX_PATHS).filter(|it| !it.key.is_empty()).collect();
-    let mut of_modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut of_modules: TreeMap<String, Vec<String>> = TreeMap::new();
     for file in files {
         // The deepest module directory that contains the file. If several calls lead to it, the first one.
         let above = paths.iter().rev().filter(|it| file.starts_with(&*it.module.dir));

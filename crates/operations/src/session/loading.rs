@@ -1,7 +1,6 @@
 //! Loads the configuration of a session: files, installed modules, settings that decide sources, schemas.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::{Arc, MutexGuard, PoisonError},
@@ -15,6 +14,7 @@ use hir::{
 };
 use packages::Locks;
 use project::{Configure, EditableProject, Manifest, Project, UnsetProject};
+use sorted::{TreeMap, TreeSet};
 use values::Str;
 
 use super::{Failure, LockSource, LockedVersions, Session, StaticValues, broken, place_of};
@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// Takes the variable values and the place of the state from a saved plan, for use in static evaluation.
-    pub fn take_planned(&self, values: BTreeMap<Str, ConstValue>, place: LocalBackend) {
+    pub fn take_planned(&self, values: TreeMap<Str, ConstValue>, place: LocalBackend) {
         let mut early = self.lock_early();
         early.planned = values;
         early.place = Some(place);
@@ -127,7 +127,7 @@ impl Session {
     /// Asks for the variables that static evaluation needs and that have no value, if stdin is a terminal. The
     /// answers count as flags.
     pub fn ask_early(&self, project: &mut UnsetProject) -> Result<(), Failure> {
-        let mut asked = BTreeSet::new();
+        let mut asked = TreeSet::new();
         // An answer may lead to a module whose source needs another variable.
         while self.view.is_interactive() {
             let unset = statics::unset_variables(project.db(), project.workspace());
@@ -301,14 +301,14 @@ impl Session {
         &self,
         project: &Project,
         state: Option<&state::State>,
-    ) -> BTreeMap<ProviderSource, VersionConstraint> {
+    ) -> TreeMap<ProviderSource, VersionConstraint> {
         let all = |constraints: Vec<Str>| {
             let understood =
                 constraints.iter().filter_map(|text| VersionConstraint::parse_provider(text).ok());
             understood.fold(VersionConstraint::any(), |all, constraint| all.and(&constraint))
         };
         let configured = project.provider_requirements().into_iter();
-        let mut requirements: BTreeMap<_, _> =
+        let mut requirements: TreeMap<_, _> =
             configured.map(|(source, constraints)| (source, all(constraints))).collect();
         for (_, resource) in state.into_iter().flat_map(state::State::resources) {
             requirements

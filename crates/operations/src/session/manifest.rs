@@ -1,11 +1,12 @@
 //! Reads the manifest of installed modules.
 
-use std::{collections::BTreeMap, io::ErrorKind, path::PathBuf, sync::Arc};
+use std::{io::ErrorKind, path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, Summary, system::normalize};
 use hir::workspace::{CallKey, InstalledModule, is_local_source};
 use packages::ModuleManifest;
 use project::Manifest;
+use sorted::TreeMap;
 use values::Str;
 
 use super::{Failure, Session};
@@ -63,7 +64,7 @@ pub(crate) struct RecordedModule<'a> {
 
 /// The installed modules, by calling directory and call name. `modules` has the modules by their keys in the
 /// manifest.
-pub(crate) fn modules_by_call(modules: &BTreeMap<&str, RecordedModule<'_>>) -> Manifest {
+pub(crate) fn modules_by_call(modules: &TreeMap<&str, RecordedModule<'_>>) -> Manifest {
     let dir_of = |key: &str| modules.get(key).map(|it| it.dir);
     let mut calls = Manifest::new();
     for (key, RecordedModule { source, dir, version }) in modules {

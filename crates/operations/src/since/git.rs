@@ -4,7 +4,6 @@
 //! settings runs, and nothing is fetched.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -12,6 +11,7 @@ use std::{
 };
 
 use packages::Git;
+use sorted::{TreeMap, TreeSet};
 
 /// The largest object that is read, in bytes, as for files of the working directory.
 const LARGEST_OBJECT: u64 = 256 << 20;
@@ -119,7 +119,7 @@ pub(super) struct Entry {
 }
 
 /// The entries of a directory by name.
-pub(super) type Entries = BTreeMap<String, Entry>;
+pub(super) type Entries = TreeMap<String, Entry>;
 
 /// The files of a revision.
 pub(super) struct RevisionFiles {
@@ -128,7 +128,7 @@ pub(super) struct RevisionFiles {
     pub(super) commit: String,
     root: String,
     objects: Mutex<Objects>,
-    trees: Mutex<BTreeMap<String, Arc<Entries>>>,
+    trees: Mutex<TreeMap<String, Arc<Entries>>>,
 }
 
 impl RevisionFiles {
@@ -166,7 +166,7 @@ impl RevisionFiles {
     }
 
     /// The paths of the files that belong to the working tree: the tracked ones, and the others that are not ignored.
-    pub(super) fn sources(&self) -> Result<BTreeSet<String>, String> {
+    pub(super) fn sources(&self) -> Result<TreeSet<String>, String> {
         let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name"];
         let all = self.repository.run(&[&list[..], &["--", ":/"]].concat())?;
         Ok(all.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect())

@@ -7,7 +7,6 @@
 //! | ignored by git, in the data directory, in a submodule, or outside of the repository | the file of today |
 
 use std::{
-    collections::BTreeSet,
     io,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -15,6 +14,7 @@ use std::{
 };
 
 use db::{DirectoryEntry, System};
+use sorted::TreeSet;
 
 use super::git::{Entry, EntryKind, RevisionFiles};
 use crate::session::Session;
@@ -38,8 +38,8 @@ pub(super) struct RevisionSystem {
 /// The paths of the working tree's files, and of the directories that contain them.
 #[derive(Default)]
 struct Sources {
-    files: BTreeSet<String>,
-    directories: BTreeSet<String>,
+    files: TreeSet<String>,
+    directories: TreeSet<String>,
 }
 
 /// The meaning of a path at the revision.
@@ -175,7 +175,7 @@ impl RevisionSystem {
     /// Adds the entries of the working directory that git does not manage.
     fn add_unmanaged(&self, path: &Path, entries: &mut Vec<DirectoryEntry>) -> io::Result<bool> {
         let Ok(present) = self.here.list_directory(path) else { return Ok(false) };
-        let known: BTreeSet<String> = entries.iter().map(|it| it.name.clone()).collect();
+        let known: TreeSet<String> = entries.iter().map(|it| it.name.clone()).collect();
         for entry in present.into_iter().filter(|it| !known.contains(&it.name)) {
             if self.is_here(&path.join(&entry.name))? {
                 entries.push(entry);
@@ -195,8 +195,8 @@ impl RevisionSystem {
 }
 
 impl Sources {
-    fn of(files: BTreeSet<String>) -> Sources {
-        let mut directories = BTreeSet::new();
+    fn of(files: TreeSet<String>) -> Sources {
+        let mut directories = TreeSet::new();
         for path in &files {
             for (at, _) in path.match_indices('/') {
                 directories.insert(path[..at].to_owned());

@@ -1,7 +1,6 @@
 //! Runs test files: each run in order, with the states that earlier runs of the file left.
 
 use std::{
-    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,6 +15,7 @@ use hir::{
     test_file::TestFile,
     test_item::{TestCommand, TestRun, WrittenAddress},
 };
+use sorted::TreeMap;
 use state::State;
 
 use crate::{
@@ -101,9 +101,9 @@ pub(super) struct FileRun<'a> {
     /// The redactor of this file, because files may run at the same time.
     redactor: Redactor,
     /// The states by the source of the module. `None` is the module under test.
-    pub(super) states: BTreeMap<Option<Str>, FileState>,
+    pub(super) states: TreeMap<Option<Str>, FileState>,
     /// The records of these states.
-    pub(super) records: BTreeMap<Option<Str>, StateRecord>,
+    pub(super) records: TreeMap<Option<Str>, StateRecord>,
     outputs: RunOutputs,
 }
 
@@ -164,8 +164,8 @@ impl<'a> FileRun<'a> {
             variables_files,
             interrupts,
             redactor: Redactor::new(),
-            states: BTreeMap::new(),
-            records: BTreeMap::new(),
+            states: TreeMap::new(),
+            records: TreeMap::new(),
             outputs: RunOutputs::new(),
         }
     }

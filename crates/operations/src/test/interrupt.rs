@@ -1,14 +1,12 @@
 //! Interrupts of a test. The first one ends the test after the current run, and what was created is destroyed. The
 //! second one gives up, and reports what is left.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::values::Str;
 use db::{Diagnostic, Summary};
 use engine::{CancelLevel, CancelToken};
+use sorted::TreeMap;
 use state::State;
 
 use crate::{
@@ -23,7 +21,7 @@ pub(super) struct Interrupts {
     /// Interrupts running operations. The first request of the user does not reach them: a run is finished, and a
     /// clean-up is done in any case.
     pub(super) operations: CancelToken,
-    held: Arc<Mutex<BTreeMap<Arc<str>, Abandoned>>>,
+    held: Arc<Mutex<TreeMap<Arc<str>, Abandoned>>>,
 }
 
 impl Interrupts {

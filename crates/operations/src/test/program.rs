@@ -1,7 +1,7 @@
 //! The program of a run: the module that it is for, with the variables, provider configurations, test doubles and
 //! assertions that the test file adds.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use ::values::{Str, Type};
 use db::{Diagnostic, Location, SourceText, Sources, Summary};
@@ -15,6 +15,7 @@ use hir::{
     test_file::{TestFile, address},
     test_item::{MockProvider, ModuleOverride, ObjectOverride, TestItem, TestRun},
 };
+use sorted::TreeMap;
 
 /// A program under construction.
 pub(super) struct RunProgram<'a> {
@@ -80,7 +81,7 @@ impl<'a> RunProgram<'a> {
 
     /// Replaces provider configurations of the module by those of the file: the ones that the run names, or all.
     pub(super) fn set_providers(&mut self) {
-        let mut providers: BTreeMap<(Str, Option<Str>), Replacement> = BTreeMap::new();
+        let mut providers: TreeMap<(Str, Option<Str>), Replacement> = TreeMap::new();
         for (entry, mock) in self.file.mock_providers() {
             let key = (mock.local_name.clone(), mock.alias.clone());
             let mock = Arc::new(mock.clone());
@@ -259,9 +260,9 @@ impl<'a> RunProgram<'a> {
             outputs: outputs.collect(),
             locals: Default::default(),
             resources: Default::default(),
-            calls: BTreeMap::new(),
-            checks: BTreeMap::new(),
-            providers: BTreeMap::new(),
+            calls: TreeMap::new(),
+            checks: TreeMap::new(),
+            providers: TreeMap::new(),
             others: Vec::new(),
             ..module.clone()
         };

@@ -1,7 +1,6 @@
 //! Finds and reads test files, and loads the modules that their runs are for.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::Arc,
@@ -15,6 +14,7 @@ use hir::{
     test_file::{self, TestFile},
     workspace::is_local_source,
 };
+use sorted::{TreeMap, TreeSet};
 
 use project::UnsetProject;
 
@@ -34,7 +34,7 @@ pub struct Suite {
     /// The module under test.
     pub(super) main: Arc<Tested>,
     /// The other modules, by source.
-    pub(super) others: BTreeMap<Str, Loading>,
+    pub(super) others: TreeMap<Str, Loading>,
     /// The warnings about the choice of files.
     pub warnings: Vec<Diagnostic>,
 }
@@ -57,7 +57,7 @@ pub fn load(session: &Session, options: &TestOptions) -> Result<Suite, Failure> 
     refuse_broken(&all)?;
     let main = Arc::new(main_module(session, options)?);
     let (files, warnings) = selected(all, &options.filter);
-    let mut others = BTreeMap::new();
+    let mut others = TreeMap::new();
     for (_, run) in files.iter().flat_map(TestFile::runs) {
         let Some(source) = run.module.as_ref().and_then(|it| it.source.clone()) else { continue };
         let load = || other_module(session, &source, &options.flags);
@@ -78,12 +78,12 @@ pub fn problems(session: &Session, directory: &Path) -> (Vec<Diagnostic>, Source
 pub fn add_requirements(
     session: &Session,
     directory: &Path,
-    requirements: &mut BTreeMap<ProviderSource, VersionConstraint>,
+    requirements: &mut TreeMap<ProviderSource, VersionConstraint>,
 ) {
     let files = read(session, directory);
     let runs = files.iter().flat_map(TestFile::runs);
     let sources = runs.filter_map(|(_, run)| run.module.as_ref()?.source.clone());
-    let sources: BTreeSet<Str> = sources.collect();
+    let sources: TreeSet<Str> = sources.collect();
     for source in sources {
         let Ok(project) = tested_module(session, &source) else { continue };
         for (provider, constraint) in session.requirements(&project, None) {

@@ -3,8 +3,6 @@
 //! A later source replaces an earlier one: defaults, the environment, variables files, flags, the `variables` block
 //! of the file, that of the run.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use ::values::{Str, Value};
 use db::{Diagnostic, Summary};
 use engine::{Console, Environment, ValueSource, VariableValues};
@@ -14,6 +12,7 @@ use hir::{
     test_file::TestFile,
     test_item::{TestItem, TestRun},
 };
+use sorted::{TreeMap, TreeSet};
 use state::State;
 
 use crate::{
@@ -23,11 +22,11 @@ use crate::{
 };
 
 /// The outputs of earlier runs, by the name of the run.
-pub(super) type RunOutputs = BTreeMap<Str, Value>;
+pub(super) type RunOutputs = TreeMap<Str, Value>;
 
 /// The names that the file and the run use for variables which the module under test does not declare.
 fn undeclared_names(program: &Program, file: &TestFile, entry: &Entry, run: &TestRun) -> Vec<Str> {
-    let mut names: BTreeSet<Str> = BTreeSet::new();
+    let mut names: TreeSet<Str> = TreeSet::new();
     let assigned = file_variables(file).flat_map(|(_, attrs)| attrs).chain(&run.variables);
     names.extend(assigned.map(|it| it.name.clone()));
     let used = file.entries().iter().filter(|it| it.item.kind.as_run().is_none()).chain([entry]);

@@ -1,7 +1,5 @@
 //! The root variables that are or may be secret, by their declarations.
 
-use std::collections::BTreeSet;
-
 use db::{Directory, Severity};
 use hir::{
     Entry, Origin, names,
@@ -9,6 +7,7 @@ use hir::{
     symbols::{NameKind, all_of_kind, names_of_kind},
 };
 use project::Project;
+use sorted::TreeSet;
 use values::Str;
 
 use super::flag::VarFlag;
@@ -37,7 +36,7 @@ pub fn is_plain(db: &dyn hir::Db, root: Directory, name: &Str) -> bool {
 
 /// The names of root variables that are or may be secret. If a name is declared twice, one secret declaration is
 /// enough. `None` if a file or a block of the module cannot be read, because it may declare any name as a secret.
-pub fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
+pub fn secret_names(project: &Project) -> Option<TreeSet<Str>> {
     let (db, root) = (project.db(), project.root());
     let declarations = all_of_kind(db, root, NameKind::Variable).into_iter();
     // An override file changes the declaration that it overrides, so it is no declaration of its own.

@@ -1,7 +1,6 @@
 //! The files that a configuration names. A provider may read them during validation.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     fs,
     io::Read,
     path::{Path, PathBuf},
@@ -9,6 +8,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
+use sorted::{TreeMap, TreeSet};
 use values::{Kind, Str, Value};
 
 use crate::session::Session;
@@ -26,8 +26,8 @@ pub(super) struct NamedFiles {
     root: PathBuf,
     /// The names in the root directory. Most strings are not paths, and this set excludes most of them without a
     /// system call.
-    here: OnceLock<BTreeSet<Str>>,
-    known: Mutex<BTreeMap<Str, Named>>,
+    here: OnceLock<TreeSet<Str>>,
+    known: Mutex<TreeMap<Str, Named>>,
 }
 
 /// The meaning of a string as a path.
@@ -72,7 +72,7 @@ impl NamedFiles {
         named
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, BTreeMap<Str, Named>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, TreeMap<Str, Named>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -96,7 +96,7 @@ impl NamedFiles {
             || self.here().contains(first)
     }
 
-    fn here(&self) -> &BTreeSet<Str> {
+    fn here(&self) -> &TreeSet<Str> {
         self.here.get_or_init(|| {
             let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
             entries.filter_map(|it| it.file_name().to_str().map(Str::from)).collect()
@@ -105,7 +105,7 @@ impl NamedFiles {
 }
 
 fn digest_of(config: &Value, named: impl Fn(&Str) -> Named) -> Option<[u8; 32]> {
-    let mut strings = BTreeSet::new();
+    let mut strings = TreeSet::new();
     collect(config, &mut strings);
     let mut hasher = Sha256::new();
     for text in strings {
@@ -136,7 +136,7 @@ fn look(path: &Path) -> Named {
 }
 
 /// Adds the strings of a value, including the keys of maps.
-fn collect<'v>(value: &'v Value, strings: &mut BTreeSet<&'v Str>) {
+fn collect<'v>(value: &'v Value, strings: &mut TreeSet<&'v Str>) {
     match value.kind() {
         Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::Number(_) => {}
         Kind::String(text) => drop(strings.insert(text)),

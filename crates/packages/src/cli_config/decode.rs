@@ -1,9 +1,9 @@
 //! Decodes the text of one file to [`CliConfig`].
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use addr::ProviderSource;
+use sorted::TreeMap;
 
 use super::{
     CliConfig, ConfigProblem, CredentialsHelper, InstallationMethod, MethodKind, ProviderPattern,
@@ -86,7 +86,7 @@ pub(super) fn decode(
 
 fn credentials(
     item: &Item,
-    tokens: &mut BTreeMap<String, Token>,
+    tokens: &mut TreeMap<String, Token>,
     problems: &mut Vec<ConfigProblem>,
 ) {
     // In JSON, the host is the name of a nested object.
@@ -224,8 +224,8 @@ fn installation(item: &Item, config: &mut CliConfig, problems: &mut Vec<ConfigPr
 fn dev_overrides(
     body: &Body,
     problems: &mut Vec<ConfigProblem>,
-) -> BTreeMap<ProviderSource, PathBuf> {
-    let mut overrides = BTreeMap::new();
+) -> TreeMap<ProviderSource, PathBuf> {
+    let mut overrides = TreeMap::new();
     for item in body {
         let source = ProviderSource::parse(&item.name);
         match (source, item.value.as_str()) {

@@ -1,6 +1,7 @@
 //! The settings for OCI registries.
 
-use std::collections::BTreeSet;
+use sorted::TreeSet;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -163,7 +164,7 @@ fn text(body: &Body, name: &str) -> Result<Option<String>, ()> {
 /// Checks the template of an OCI mirror: every part of a provider's address that the patterns leave open must occur.
 /// The error is a sentence fragment.
 pub(super) fn check_template(template: &str, include: &[ProviderPattern]) -> Result<(), String> {
-    let mut used = BTreeSet::new();
+    let mut used = TreeSet::new();
     let mut rest = template;
     while let Some((_, after)) = rest.split_once("${") {
         let (name, behind) = after.split_once('}').ok_or("a \"${\" has no end")?;

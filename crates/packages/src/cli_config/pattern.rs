@@ -1,9 +1,9 @@
 //! Patterns of provider addresses, such as `hashicorp/*` and `registry.example.com/*/*`.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use addr::{DEFAULT_HOST, ProviderSource};
+use sorted::TreeSet;
 
 /// A provider address in which each part may be `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl ProviderPattern {
     /// Returns for the host, the namespace and the type whether the patterns allow exactly one.
     pub(crate) fn fixed_parts(patterns: &[ProviderPattern]) -> [bool; 3] {
         let is_fixed = |part: &dyn Fn(&ProviderPattern) -> Option<String>| {
-            let parts: BTreeSet<Option<String>> = patterns.iter().map(part).collect();
+            let parts: TreeSet<Option<String>> = patterns.iter().map(part).collect();
             parts.len() == 1 && !parts.contains(&None)
         };
         [

@@ -1,11 +1,11 @@
 //! The tokens of hosts: their sources in the order of their precedence, and their storage.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use sorted::{TreeMap, TreeSet};
 
 use crate::cli_config::{CliConfig, ConfigEnvironment, Token};
 use crate::hosts::HostName;
@@ -35,11 +35,11 @@ pub enum CredentialsPlace {
 #[derive(Clone, Debug, Default)]
 pub struct HostCredentials {
     /// From environment variables.
-    environment: BTreeMap<HostName, Token>,
+    environment: TreeMap<HostName, Token>,
     /// From the CLI configuration.
-    configured: BTreeMap<HostName, Token>,
+    configured: TreeMap<HostName, Token>,
     /// The hosts of which the file `credentials.tfrc.json` has the token.
-    in_file: BTreeSet<HostName>,
+    in_file: TreeSet<HostName>,
     /// The file `credentials.tfrc.json`. `None` if the user has no home directory.
     file: Option<PathBuf>,
     helper: Option<TokenProgram>,
@@ -167,7 +167,7 @@ fn of_variable(name: &str, value: &str) -> Option<(HostName, Token)> {
 }
 
 /// The hosts with credentials in the content of the file. Empty if it is not understood.
-fn hosts_in(stored: &[u8]) -> BTreeSet<HostName> {
+fn hosts_in(stored: &[u8]) -> TreeSet<HostName> {
     let stored: Value = serde_json::from_slice(stored).unwrap_or_default();
     let credentials = stored.get("credentials").and_then(Value::as_object);
     credentials.into_iter().flatten().filter_map(|(host, _)| HostName::parse(host).ok()).collect()

@@ -1,7 +1,6 @@
 //! The OAuth 2.0 flows of the service `login.v1`: the authorization code with a proof key (RFC 6749, RFC 7636), and
 //! the password of the user.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use base64::Engine as _;
@@ -13,6 +12,7 @@ use http_client::{Client, Method, Request, Url};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use sorted::TreeMap;
 
 use crate::cli_config::Token;
 use crate::hosts::{ServiceError, Services};
@@ -277,7 +277,7 @@ async fn request_token(
 }
 
 /// The texts in the answer of a token endpoint.
-struct Answer(BTreeMap<String, String>);
+struct Answer(TreeMap<String, String>);
 
 impl Answer {
     /// Reads a form or a JSON object. Empty for anything else.

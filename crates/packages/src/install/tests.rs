@@ -16,12 +16,12 @@ use crate::{BundledProvider, CliConfig, ImpliedMirrors};
 pub(crate) struct Place {
     root: TempDir,
     pub(crate) sources: Sources,
-    pub(crate) requirements: BTreeMap<ProviderSource, VersionConstraint>,
+    pub(crate) requirements: TreeMap<ProviderSource, VersionConstraint>,
     pub(crate) locks: Locks,
     upgrade: bool,
     cache: Option<PathBuf>,
     may_break: bool,
-    unmanaged: BTreeSet<ProviderSource>,
+    unmanaged: TreeSet<ProviderSource>,
     platform: Platform,
 }
 
@@ -47,7 +47,7 @@ impl Place {
             upgrade: false,
             cache: None,
             may_break: false,
-            unmanaged: BTreeSet::new(),
+            unmanaged: TreeSet::new(),
             platform: Platform::parse("linux_amd64").expect("a platform"),
             root,
         }
@@ -122,7 +122,7 @@ impl Place {
         }
     }
 
-    fn locate(&self) -> Result<BTreeMap<ProviderSource, Located>, String> {
+    fn locate(&self) -> Result<TreeMap<ProviderSource, Located>, String> {
         let located = run(locate(&LocateRequest {
             requirements: &self.requirements,
             locks: &self.locks,

@@ -104,7 +104,7 @@ fn locked_version_is_mirrored_and_errors_do_not_stop_the_others() {
     let lock = crate::ProviderLock {
         version: Version::new(1, 0, 0),
         constraints: VersionConstraint::any(),
-        hashes: BTreeSet::new(),
+        hashes: TreeSet::new(),
     };
     place.locks.providers.insert(source("a/b"), lock);
     let (events, errors) = mirrored(&place, &["linux_amd64"]);

@@ -1,6 +1,7 @@
 //! The contents of a module package, and changes in directories.
 
-use std::collections::BTreeMap;
+use sorted::TreeMap;
+
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +24,7 @@ const LINK: &str = "link:";
 /// The files of a package by name, each with the hash of its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    files: BTreeMap<String, String>,
+    files: TreeMap<String, String>,
 }
 
 /// The difference between a package and an earlier version of it.
@@ -53,7 +54,7 @@ impl Contents {
     }
 
     fn but(left_out: &[&str], root: &Path) -> Result<Contents, HashError> {
-        let mut files = BTreeMap::new();
+        let mut files = TreeMap::new();
         walk(root, left_out, &mut |name, path, metadata| {
             let hash = match metadata.is_symlink() {
                 true => link_hash(name, path)?,
@@ -140,7 +141,7 @@ pub(super) fn stays_inside(name: &str, target: &str) -> bool {
 /// The state of each file below a directory without its content, for a comparison before and after a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    files: BTreeMap<String, Stamp>,
+    files: TreeMap<String, Stamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl Snapshot {
     }
 
     fn but(left_out: &[&str], root: &Path) -> Result<Snapshot, HashError> {
-        let mut files = BTreeMap::new();
+        let mut files = TreeMap::new();
         walk(root, left_out, &mut |name, _, it| {
             let stamp = Stamp {
                 inode: it.ino(),

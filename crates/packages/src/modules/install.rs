@@ -1,6 +1,5 @@
 //! The module part of `init`: installs module packages.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use addr::{Getter, ModulePackage, Version, VersionConstraint};
 use futures::future::{BoxFuture, LocalBoxFuture};
 use futures::{StreamExt, stream};
 use percent_encoding::percent_decode_str;
+use sorted::{TreeMap, TreeSet};
 use tempfile::TempDir;
 
 use super::contents::Contents;
@@ -100,7 +100,7 @@ pub enum ModuleInstallError {
     Fetch(#[from] FetchError),
     /// The package differs from the locked one.
     #[error("its contents hash to {found}, and the lock file has {}", locked(.hashes))]
-    Changed { found: Hash, hashes: BTreeSet<Hash> },
+    Changed { found: Hash, hashes: TreeSet<Hash> },
     /// The package is not locked, and the lock file must not change.
     #[error("it is not in the lock file, which may not be changed")]
     NotLocked,
@@ -109,7 +109,7 @@ pub enum ModuleInstallError {
     Package(String),
 }
 
-fn locked(hashes: &BTreeSet<Hash>) -> String {
+fn locked(hashes: &TreeSet<Hash>) -> String {
     hashes.iter().map(Hash::as_str).collect::<Vec<_>>().join(", ")
 }
 
@@ -126,15 +126,15 @@ impl From<PackageError> for ModuleInstallError {
 pub struct ModuleInstaller<'a> {
     request: ModuleRequest<'a>,
     /// The current directory of each package by its address.
-    placed: BTreeMap<String, PathBuf>,
+    placed: TreeMap<String, PathBuf>,
     /// The package that each address stands for. An address leaves out parameters that can contain keys.
-    packages: BTreeMap<String, ModulePackage>,
+    packages: TreeMap<String, ModulePackage>,
     /// The address of each package in the staging directory and the name for its directory, in the order of
     /// fetching.
     aside: Vec<(String, String)>,
-    locks: BTreeMap<String, ModuleLock>,
+    locks: TreeMap<String, ModuleLock>,
     /// The versions that registries have, by the address of the module.
-    versions: BTreeMap<String, Result<BTreeSet<Version>, String>>,
+    versions: TreeMap<String, Result<TreeSet<Version>, String>>,
     /// The lock file, which is held while something is written, so that concurrent runs do not interfere.
     guard: Option<File>,
 }
@@ -162,11 +162,11 @@ impl<'a> ModuleInstaller<'a> {
     pub fn new(request: ModuleRequest<'a>) -> Self {
         Self {
             request,
-            placed: BTreeMap::new(),
-            packages: BTreeMap::new(),
+            placed: TreeMap::new(),
+            packages: TreeMap::new(),
             aside: Vec::new(),
-            locks: BTreeMap::new(),
-            versions: BTreeMap::new(),
+            locks: TreeMap::new(),
+            versions: TreeMap::new(),
             guard: None,
         }
     }
@@ -202,7 +202,7 @@ impl<'a> ModuleInstaller<'a> {
     async fn select_all(&mut self, wanted: &[ModuleSelection]) -> Vec<Result<Version, String>> {
         let unlocked = wanted.iter().filter(|it| self.locked_version(it).is_none());
         let unasked = unlocked.filter(|it| !self.versions.contains_key(&it.module.place()));
-        let unasked: BTreeMap<String, ModulePackage> =
+        let unasked: TreeMap<String, ModulePackage> =
             unasked.map(|it| (it.module.place(), it.module.clone())).collect();
         let network = self.request.network;
         let ask = |(place, module): (String, ModulePackage)| async move {
@@ -255,7 +255,7 @@ impl<'a> ModuleInstaller<'a> {
         &'r mut self,
         wanted: &'r [WantedModule],
         on_event: &'r mut (dyn FnMut(&WantedModule, ModuleEvent) + Send),
-    ) -> LocalBoxFuture<'r, BTreeMap<String, ModuleInstallError>> {
+    ) -> LocalBoxFuture<'r, TreeMap<String, ModuleInstallError>> {
         Box::pin(self.install_all(wanted, on_event))
     }
 
@@ -263,7 +263,7 @@ impl<'a> ModuleInstaller<'a> {
         &mut self,
         wanted: &[WantedModule],
         on_event: &mut (dyn FnMut(&WantedModule, ModuleEvent) + Send),
-    ) -> BTreeMap<String, ModuleInstallError> {
+    ) -> TreeMap<String, ModuleInstallError> {
         let mut errors = self.refuse_clashes(wanted);
         let mut fresh = self.fresh(wanted);
         fresh.retain(|it| !errors.contains_key(&it.address));
@@ -300,8 +300,8 @@ impl<'a> ModuleInstaller<'a> {
 
     /// Refuses packages of web servers and buckets whose addresses differ only in parameters that are not part of a
     /// lock: one lock cannot stand for both.
-    fn refuse_clashes(&mut self, wanted: &[WantedModule]) -> BTreeMap<String, ModuleInstallError> {
-        let mut errors = BTreeMap::new();
+    fn refuse_clashes(&mut self, wanted: &[WantedModule]) -> TreeMap<String, ModuleInstallError> {
+        let mut errors = TreeMap::new();
         let may_clash = |it: &&WantedModule| matches!(it.package.getter, Getter::Http | Getter::S3);
         for it in wanted.iter().filter(may_clash) {
             let address = it.package.to_string();
@@ -315,7 +315,7 @@ impl<'a> ModuleInstaller<'a> {
 
     /// The packages that this run has not installed yet, each once.
     fn fresh<'w>(&self, wanted: &'w [WantedModule]) -> Vec<FreshPackage<'w>> {
-        let mut seen = BTreeSet::new();
+        let mut seen = TreeSet::new();
         let packages = wanted
             .iter()
             .map(|wanted| FreshPackage { address: wanted.package.to_string(), wanted });
@@ -325,7 +325,7 @@ impl<'a> ModuleInstaller<'a> {
 
     /// The hashes of the directories in which locked packages are expected. A directory that cannot be read has
     /// none.
-    async fn installed_hashes(&self, fresh: &[FreshPackage<'_>]) -> BTreeMap<PathBuf, Hash> {
+    async fn installed_hashes(&self, fresh: &[FreshPackage<'_>]) -> TreeMap<PathBuf, Hash> {
         let locked = fresh.iter().filter_map(|it| {
             let lock = self.lock_of(&it.address)?;
             Some(self.request.target.join(lock.directory.as_ref()?))
@@ -335,7 +335,7 @@ impl<'a> ModuleInstaller<'a> {
             let contents = blocking(move || Contents::of(&directory)).await;
             Some((place, contents.ok()?.hash()))
         };
-        let places: BTreeSet<PathBuf> = locked.collect();
+        let places: TreeSet<PathBuf> = locked.collect();
         let hashes = stream::iter(places).map(hashed).buffered(AT_ONCE).collect::<Vec<_>>();
         hashes.await.into_iter().flatten().collect()
     }
@@ -351,7 +351,7 @@ impl<'a> ModuleInstaller<'a> {
         &mut self,
         address: String,
         wanted: &WantedModule,
-        installed: &BTreeMap<PathBuf, Hash>,
+        installed: &TreeMap<PathBuf, Hash>,
     ) -> Result<Option<(Fetch, ModuleEvent)>, ModuleInstallError> {
         check_getter(&wanted.package)?;
         let known = self.request.locks.modules.get(&address);
@@ -462,24 +462,24 @@ impl<'a> ModuleInstaller<'a> {
     }
 
     /// The directories of the installed packages by address.
-    pub fn placed(&self) -> &BTreeMap<String, PathBuf> {
+    pub fn placed(&self) -> &TreeMap<String, PathBuf> {
         &self.placed
     }
 
     /// The locks of the installed packages.
-    pub fn locks(&self) -> &BTreeMap<String, ModuleLock> {
+    pub fn locks(&self) -> &TreeMap<String, ModuleLock> {
         &self.locks
     }
 
     /// Removes packages of earlier installations that no module call uses any more.
     pub async fn remove_others(&self) {
-        let used: BTreeSet<PathBuf> = self.placed.values().cloned().collect();
+        let used: TreeSet<PathBuf> = self.placed.values().cloned().collect();
         let target = self.request.target.to_owned();
         blocking(move || remove_except(&target, &used)).await;
     }
 }
 
-fn remove_except(target: &Path, used: &BTreeSet<PathBuf>) {
+fn remove_except(target: &Path, used: &TreeSet<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(target) else { return };
     for list in entries.flatten().map(|it| it.path()) {
         // This installer has not created directories without a list.
@@ -541,7 +541,7 @@ fn accepted(
         Some(lock) => Ok(lock),
         None => {
             let Fetched { revision, subdirectory } = fetched;
-            let hashes = BTreeSet::from([hash]);
+            let hashes = TreeSet::from([hash]);
             Ok(ModuleLock { directory: None, subdirectory, revision, hashes })
         }
     }

@@ -1,14 +1,13 @@
 //! The module manifest `.terraform/modules/modules.json`, which maps module calls to their directories.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use sorted::TreeMap;
 
 /// All installed modules by key: the names of the module calls joined with dots, empty for the root module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleManifest {
     /// The modules by key.
-    pub modules: BTreeMap<String, ModuleRecord>,
+    pub modules: TreeMap<String, ModuleRecord>,
 }
 
 /// One module.
@@ -53,7 +52,7 @@ impl ModuleManifest {
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         let file: FileRecord =
             serde_json::from_slice(bytes).map_err(|it| ManifestError(it.to_string()))?;
-        let mut modules = BTreeMap::new();
+        let mut modules = TreeMap::new();
         for record in file.modules {
             let module = ModuleRecord {
                 source: record.source,

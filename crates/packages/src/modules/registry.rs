@@ -1,11 +1,10 @@
 //! Module registries: the versions of a module, and where each has its package (`modules.v1`).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use addr::{Getter, ModulePackage, ModuleSource, Version, VersionConstraint};
 use http_client::header::HeaderName;
 use http_client::{Credentials, Request, StatusCode, Url};
 use serde::Deserialize;
+use sorted::{TreeMap, TreeSet};
 
 use super::error::FetchError;
 use super::s3;
@@ -88,7 +87,7 @@ impl<'n> ModuleRegistry<'n> {
     }
 
     /// Returns the versions of the module.
-    pub(super) async fn versions(&self) -> Result<BTreeSet<Version>, FetchError> {
+    pub(super) async fn versions(&self) -> Result<TreeSet<Version>, FetchError> {
         let request = self.request("versions")?;
         let answer = self.network.ask(&request).await.map_err(|it| self.failed(&it))?;
         let response = answer.ok_or_else(|| {
@@ -141,7 +140,7 @@ impl<'n> ModuleRegistry<'n> {
 
     fn package(&self) -> ModulePackage {
         let location = self.module.clone();
-        ModulePackage { getter: Getter::Registry, location, query: BTreeMap::new() }
+        ModulePackage { getter: Getter::Registry, location, query: TreeMap::new() }
     }
 
     fn request(&self, path: &str) -> Result<Request, FetchError> {

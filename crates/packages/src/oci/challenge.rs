@@ -1,8 +1,7 @@
 //! The challenge with which a registry asks for credentials: `WWW-Authenticate`.
 
-use std::collections::BTreeMap;
-
 use http_client::header::{HeaderMap, WWW_AUTHENTICATE};
+use sorted::TreeMap;
 
 /// A way to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +40,8 @@ fn parse(text: &str) -> Option<Challenge> {
 }
 
 /// The parameters `name="value"`, with commas between them that may also stand in values.
-fn parameters(text: &str) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
+fn parameters(text: &str) -> TreeMap<String, String> {
+    let mut found = TreeMap::new();
     let mut rest = text;
     while let Some((name, after)) = rest.split_once('=') {
         let name = name.trim_matches([' ', ',', '\t']).to_ascii_lowercase();

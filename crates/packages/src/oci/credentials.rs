@@ -1,13 +1,13 @@
 //! The credentials for repositories: `oci_credentials` and `oci_default_credentials` in the CLI configuration, and
 //! the files and helper programs of Docker and Podman.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use sorted::TreeMap;
 
 use crate::blocking::blocking;
 use crate::cli_config::{
@@ -32,9 +32,9 @@ pub(crate) struct OciCredentials {
 #[serde(rename_all = "camelCase")]
 struct DockerFile {
     #[serde(default, deserialize_with = "or_default")]
-    auths: BTreeMap<String, Option<DockerAuth>>,
+    auths: TreeMap<String, Option<DockerAuth>>,
     #[serde(default, deserialize_with = "or_default")]
-    cred_helpers: BTreeMap<String, String>,
+    cred_helpers: TreeMap<String, String>,
     #[serde(default, deserialize_with = "or_default")]
     creds_store: String,
 }

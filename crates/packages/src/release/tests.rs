@@ -20,19 +20,19 @@ fn release() -> Release {
         sums: url("https://r.example/SHA256SUMS"),
         signature: url("https://r.example/SHA256SUMS.sig"),
         keys: vec![include_str!("../signatures/data/split.asc").to_owned()],
-        packages: BTreeMap::new(),
+        packages: TreeMap::new(),
         requires_signature: false,
         refuses_expired: false,
     }
 }
 
-fn listed(size: u64, hashes: &[&str]) -> BTreeMap<Platform, ListedPackage> {
+fn listed(size: u64, hashes: &[&str]) -> TreeMap<Platform, ListedPackage> {
     let hashes = hashes.iter().map(|it| Hash::parse(it).expect("a hash")).collect();
     let other = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
     // A lock file gets no hash of another form.
     let other = [other, "h1:${x}"].map(|it| Hash::parse(it).expect("a hash")).into();
     let darwin = Platform::parse("darwin_arm64").expect("a platform");
-    BTreeMap::from([
+    TreeMap::from([
         (platform(), ListedPackage { hashes, size }),
         (darwin, ListedPackage { hashes: other, size: 1 }),
     ])

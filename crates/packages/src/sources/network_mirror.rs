@@ -1,12 +1,12 @@
 //! Network mirrors: web servers with the packages of providers, and an index of them in JSON.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use addr::{ProviderSource, Version};
 use http_client::header::CONTENT_TYPE;
 use http_client::{Credentials, Request, Url};
 use serde::Deserialize;
+use sorted::{TreeMap, TreeSet};
 
 use crate::hash::Hash;
 use crate::hosts::{HostName, require_json};
@@ -49,13 +49,13 @@ impl fmt::Debug for NetworkMirror {
 #[derive(Deserialize)]
 struct VersionIndex {
     #[serde(default)]
-    versions: BTreeMap<String, serde::de::IgnoredAny>,
+    versions: TreeMap<String, serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]
 struct PackageIndex {
     #[serde(default)]
-    archives: BTreeMap<String, Archive>,
+    archives: TreeMap<String, Archive>,
 }
 
 #[derive(Deserialize)]
@@ -84,7 +84,7 @@ impl NetworkMirror {
         &self,
         network: &Network,
         source: &ProviderSource,
-    ) -> Result<BTreeSet<Version>, String> {
+    ) -> Result<TreeSet<Version>, String> {
         let index = self.index::<VersionIndex>(network, source, "index").await?;
         let versions = index.map(|(index, _)| index.versions).unwrap_or_default();
         // A version that is not understood cannot be selected.
@@ -117,7 +117,7 @@ impl NetworkMirror {
         let told = platforms
             .filter(|it| self.trusts_all_hashes || it.0 == &platform.to_string())
             .flat_map(|it| it.1.hashes.iter().flatten());
-        let mut hashes = BTreeSet::new();
+        let mut hashes = TreeSet::new();
         for text in told {
             let hash = Hash::parse(text).map_err(|error| {
                 self.failed(source, &format!("the hash {text:?} is invalid: {error}"))

@@ -1,9 +1,9 @@
 //! OCI mirrors: repositories of an OCI registry, one for each provider, with a tag for each version.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use addr::{ProviderSource, Version};
+use sorted::TreeSet;
 
 use crate::hash::Hash;
 use crate::network::Network;
@@ -40,7 +40,7 @@ impl OciMirror {
         &self,
         network: &Network,
         source: &ProviderSource,
-    ) -> Result<BTreeSet<Version>, String> {
+    ) -> Result<TreeSet<Version>, String> {
         let tags = self.repository(network, source)?.tags().await?.unwrap_or_default();
         // A tag cannot have the plus of a version's build metadata. Other tags are no versions.
         let versions = tags.iter().filter_map(|it| Version::parse(&it.replace('_', "+")).ok());
@@ -80,7 +80,7 @@ impl OciMirror {
         let layer = package_of(&manifest).map_err(failed)?;
         let request = repository.blob(layer).await?;
         let digits = sha256_digits(&layer.digest).unwrap_or_default();
-        let hashes = BTreeSet::from([Hash::parse(&format!("zh:{digits}"))?]);
+        let hashes = TreeSet::from([Hash::parse(&format!("zh:{digits}"))?]);
         let proof = Proof::Hashes { hashes, trusts_all_hashes: false };
         Ok(Some(RemotePackage::new(request.url, request.credentials, proof)))
     }

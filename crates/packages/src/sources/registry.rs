@@ -1,11 +1,10 @@
 //! Provider registries: the versions of a provider and its packages (`providers.v1`).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use addr::{DEFAULT_HOST, OPENTOFU_VERSION, ProviderSource, Version};
 use http_client::header::{HeaderName, HeaderValue};
 use http_client::{Credentials, Request, Url};
 use serde::Deserialize;
+use sorted::{TreeMap, TreeSet};
 
 use crate::hash::Hash;
 use crate::hosts::HostName;
@@ -25,7 +24,7 @@ const MOST_WARNINGS: usize = 20;
 /// The versions that a source offers of a provider.
 #[derive(Debug, Default)]
 pub(crate) struct OfferedVersions {
-    pub(crate) versions: BTreeSet<Version>,
+    pub(crate) versions: TreeSet<Version>,
     /// Sentences for the user.
     pub(crate) warnings: Vec<String>,
 }
@@ -59,7 +58,7 @@ struct PackageAnswer {
     #[serde(default, deserialize_with = "or_default")]
     signing_keys: SigningKeys,
     #[serde(default)]
-    packages: Option<BTreeMap<String, PackageEntry>>,
+    packages: Option<TreeMap<String, PackageEntry>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -217,8 +216,8 @@ impl<'n> Registry<'n> {
 
 /// The packages of all platforms that an answer lists.
 fn packages(
-    entries: BTreeMap<String, PackageEntry>,
-) -> Result<BTreeMap<Platform, ListedPackage>, String> {
+    entries: TreeMap<String, PackageEntry>,
+) -> Result<TreeMap<Platform, ListedPackage>, String> {
     let listed = entries.into_iter().map(|(name, entry)| {
         let platform = Platform::parse(&name)
             .ok_or_else(|| format!("the answer lists the invalid platform {name:?}"))?;

@@ -1,9 +1,10 @@
 //! Tests of large configurations, whose items are inferred on several threads.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc};
+use std::{fmt::Write as _, path::PathBuf, sync::Arc};
 
 use db::MemorySystem;
 use project::{EditableProject, Project};
+use sorted::TreeMap;
 
 /// Enough locals for the worker pool to start threads.
 const MANY: usize = 600;
@@ -35,8 +36,8 @@ fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<S
     );
     let system = Arc::new(system);
     let root = || PathBuf::from("/");
-    let command = Project::load(system.clone(), root(), BTreeMap::new());
-    let editor = EditableProject::load(system.clone(), root(), BTreeMap::new());
+    let command = Project::load(system.clone(), root(), TreeMap::new());
+    let editor = EditableProject::load(system.clone(), root(), TreeMap::new());
     let (command, editor) =
         (command.expect("has a root module"), editor.expect("has a root module"));
     let (found, program) = command.checked();
@@ -117,7 +118,7 @@ fn override_files_are_checked_among_many_files() {
 fn recheck_reports_an_error_after_an_edit() {
     let system = MemorySystem::new();
     system.write("main.tf", "locals {\n  a = 1\n}\n");
-    let project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new());
+    let project = EditableProject::load(Arc::new(system), PathBuf::from("/"), TreeMap::new());
     let mut project = project.expect("has a root module");
     assert_eq!(project.recheck().0, []);
     project.set_text("main.tf", "locals {\n  a = local.b\n}\n");

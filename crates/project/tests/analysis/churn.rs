@@ -1,10 +1,11 @@
 //! A long session of edits that add and remove names, blocks, files and modules.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, MemorySystem, System};
 use hir::{Program, workspace::StaticInputs};
 use project::{Configure as _, EditableProject};
+use sorted::TreeMap;
 
 /// The modules that edits call in turn: more than a project keeps loaded without a caller.
 const MODULES: usize = 40;
@@ -95,7 +96,7 @@ fn other(index: usize) -> String {
 
 fn load(system: &Arc<MemorySystem>) -> EditableProject {
     let system = Arc::clone(system) as Arc<dyn System>;
-    let loaded = EditableProject::load(system, PathBuf::from("."), BTreeMap::new());
+    let loaded = EditableProject::load(system, PathBuf::from("."), TreeMap::new());
     let mut project = loaded.expect("the root module is there");
     project
         .set_static_inputs(StaticInputs { workspace: "default".into(), ..StaticInputs::default() });

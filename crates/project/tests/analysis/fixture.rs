@@ -1,6 +1,6 @@
 //! Loads fixtures, which are several files in one string, with the schemas of a test provider.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, Severity};
@@ -11,7 +11,7 @@ use provider::{
     FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
     SchemaTypes,
 };
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{Str, Type};
 
 /// Loads a fixture with the schemas of the test provider.
@@ -20,7 +20,7 @@ pub(crate) fn load(fixture: &str) -> EditableProject {
     for (path, text) in db::fixture::split_fixture(fixture) {
         system.write(path, text);
     }
-    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), TreeMap::new())
         .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
     project

@@ -1,7 +1,6 @@
 //! Tests of incrementality: the queries that run again after an edit, from the events of the database.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex},
 };
@@ -10,6 +9,7 @@ use addr::ProviderSource;
 use db::MemorySystem;
 use expect_test::{Expect, expect};
 use project::{Configure as _, Database, EditableProject};
+use sorted::TreeMap;
 
 use crate::fixture::schemas;
 
@@ -17,7 +17,7 @@ use crate::fixture::schemas;
 pub(crate) struct Session {
     project: EditableProject,
     executed: Arc<Mutex<Vec<String>>>,
-    texts: BTreeMap<String, String>,
+    texts: TreeMap<String, String>,
 }
 
 impl Session {
@@ -30,13 +30,13 @@ impl Session {
             }
         });
         let system = MemorySystem::new();
-        let texts: BTreeMap<String, String> =
+        let texts: TreeMap<String, String> =
             db::fixture::split_fixture(fixture).into_iter().collect();
         for (path, text) in &texts {
             system.write(path, text.as_str());
         }
         let mut project =
-            EditableProject::load_into(db, Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+            EditableProject::load_into(db, Arc::new(system), PathBuf::from("/"), TreeMap::new())
                 .expect("has a root module");
         project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
         let session = Session { project, executed, texts };
@@ -63,7 +63,7 @@ impl Session {
         *text = text.replace(from, to);
         assert!(self.project.set_text(path, text), "{path} is part of the configuration");
         self.analyse();
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut counts: TreeMap<String, usize> = TreeMap::new();
         for key in std::mem::take(&mut *self.executed.lock().expect("not poisoned")) {
             let name = key.split('(').next().unwrap_or_default().to_owned();
             *counts.entry(name).or_default() += 1;

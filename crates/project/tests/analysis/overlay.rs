@@ -1,10 +1,11 @@
 //! Tests of the overlay: after any sequence of changes on the disk and in the editor, the diagnostics are those of
 //! a project that is newly loaded with the same texts.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, MemorySystem};
 use project::EditableProject;
+use sorted::TreeMap;
 
 const PATHS: [&str; 7] =
     ["main.tf", "main.tofu", "b.tf", ".hidden.tf", "m/main.tf", "m/main.tofu", "n/main.tf"];
@@ -32,7 +33,7 @@ impl Numbers {
     }
 }
 
-type Texts = BTreeMap<&'static str, String>;
+type Texts = TreeMap<&'static str, String>;
 
 /// Returns the diagnostics of a new project with the effective texts.
 fn fresh(disk: &Texts, open: &Texts) -> Vec<Diagnostic> {
@@ -49,7 +50,7 @@ fn on_disk(path: &str) -> String {
 
 fn load(system: &Arc<MemorySystem>) -> EditableProject {
     let system = Arc::clone(system) as Arc<dyn db::System>;
-    EditableProject::load(system, PathBuf::from("/w"), BTreeMap::new()).expect("readable")
+    EditableProject::load(system, PathBuf::from("/w"), TreeMap::new()).expect("readable")
 }
 
 /// Applies a random change to a random file and describes it.

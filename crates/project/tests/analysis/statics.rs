@@ -1,6 +1,6 @@
 //! Tests of module sources that are not literals: their values and their diagnostics.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use db::MemorySystem;
 use hir::{
@@ -8,6 +8,7 @@ use hir::{
     workspace::{CallKey, InstalledModule, StaticInputs},
 };
 use project::{Configure as _, EditableProject, Manifest, Project};
+use sorted::TreeMap;
 use values::Value;
 
 /// Loads a configuration with values for the variables of its root module.
@@ -348,7 +349,7 @@ locals {}
 "#;
     let place = || CallKey { caller: ".".into(), name: "m".into() };
     let one = installed("git::https://example.com/m.git?ref=v1", None, ".terraform/modules/m");
-    let manifest = || BTreeMap::from([(place(), vec![one.clone()])]);
+    let manifest = || TreeMap::from([(place(), vec![one.clone()])]);
     let project = load_with(fixture, &[("v", "v1".into())], manifest());
     assert_eq!(errors(&project), "");
     let project = load_with(fixture, &[("v", "v2".into())], manifest());
@@ -378,7 +379,7 @@ locals {}
     let one = installed("example/m/cloud", Some("2.1.0"), ".terraform/modules/m");
     let manifest = || {
         let key = CallKey { caller: ".".into(), name: "m".into() };
-        BTreeMap::from([(key, vec![one.clone()])])
+        TreeMap::from([(key, vec![one.clone()])])
     };
     let project = load_with(fixture, &[], manifest());
     assert_eq!(errors(&project), "");

@@ -1,6 +1,6 @@
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
+use sorted::TreeMap;
 use values::conform::conforms;
 use values::{Kind, Path, Refinements, Step, Str, Type, Value, ValueMap};
 
@@ -322,7 +322,7 @@ fn unmatched_elements<'a>(
     compatible: impl Fn(&Value, &Value) -> bool,
 ) -> Unmatched<'a> {
     let mut matched = vec![false; actual.len()];
-    let mut indexes: BTreeMap<Fixed<'a>, BTreeMap<u64, Vec<usize>>> = BTreeMap::new();
+    let mut indexes: TreeMap<Fixed<'a>, TreeMap<u64, Vec<usize>>> = TreeMap::new();
     let mut unmatched = Unmatched::default();
     for element in planned {
         let fixed = fixed(element);
@@ -345,8 +345,8 @@ fn unmatched_elements<'a>(
     unmatched
 }
 
-fn index_by(elements: &[Value], fixed: &Fixed<'_>) -> BTreeMap<u64, Vec<usize>> {
-    let mut index: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+fn index_by(elements: &[Value], fixed: &Fixed<'_>) -> TreeMap<u64, Vec<usize>> {
+    let mut index: TreeMap<u64, Vec<usize>> = TreeMap::new();
     for (position, element) in elements.iter().enumerate() {
         index.entry(hash_of(element, fixed)).or_default().push(position);
     }

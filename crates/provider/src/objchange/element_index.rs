@@ -1,8 +1,7 @@
-use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hasher as _};
 
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{Kind, Step, Str, Type, Value};
 
 use super::same::{hash_value, same};
@@ -18,7 +17,7 @@ pub(super) struct PriorElements<'a> {
     shape: Shape<'a>,
     elements: Vec<(&'a Value, bool)>,
     /// Names of attributes that must be equal → hash of their values → positions in order.
-    indexes: BTreeMap<Vec<&'a Str>, BTreeMap<u64, VecDeque<usize>>>,
+    indexes: TreeMap<Vec<&'a Str>, TreeMap<u64, VecDeque<usize>>>,
 }
 
 impl<'a> PriorElements<'a> {
@@ -32,7 +31,7 @@ impl<'a> PriorElements<'a> {
 
     fn new(shape: Shape<'a>, prior: &'a Value) -> PriorElements<'a> {
         let elements = prior.as_slice().unwrap_or_default().iter().map(|it| (it, false)).collect();
-        PriorElements { shape, elements, indexes: BTreeMap::new() }
+        PriorElements { shape, elements, indexes: TreeMap::new() }
     }
 
     /// Returns the first unused prior element that matches `config`, and marks it as used.
@@ -44,7 +43,7 @@ impl<'a> PriorElements<'a> {
         let key = hash_of(config, &names);
         let elements = &self.elements;
         let index = self.indexes.entry(names).or_insert_with_key(|names| {
-            let mut index: BTreeMap<u64, VecDeque<usize>> = BTreeMap::new();
+            let mut index: TreeMap<u64, VecDeque<usize>> = TreeMap::new();
             for (position, (element, _)) in elements.iter().enumerate() {
                 index.entry(hash_of(element, names)).or_default().push_back(position);
             }

@@ -1,9 +1,7 @@
 //! Finds differences between two schemas that change their meaning. Texts (descriptions, deprecation messages) are
 //! ignored: some providers generate them anew in every process.
 
-use std::collections::BTreeSet;
-
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeSet};
 use values::Str;
 
 use super::{Attribute, AttributeType, Block, FunctionSignature, NestedBlock, Schema};
@@ -63,7 +61,7 @@ pub(crate) fn first_other<'a>(
     b: &[&'a str],
     within: impl Fn(&str) -> Option<String>,
 ) -> Option<(&'a str, String)> {
-    let (in_a, in_b): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
+    let (in_a, in_b): (TreeSet<_>, TreeSet<_>) = (a.iter().collect(), b.iter().collect());
     let gone_or_other = a.iter().find_map(|name| match in_b.contains(name) {
         true => Some((*name, within(name)?)),
         false => Some((*name, String::new())),

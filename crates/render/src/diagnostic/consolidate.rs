@@ -1,11 +1,9 @@
 //! Consolidation of diagnostics: several similar ones are shown as one.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
+use std::fmt::Write;
 
 use db::{Diagnostic, Rule, Severity, Sources, Summary};
+use sorted::{TreeMap, TreeSet};
 
 use crate::{diagnostic::excerpt::Files, style::visible_line};
 
@@ -16,7 +14,7 @@ const NEVER_GROUPED: [Summary; 2] = [Summary::CHECK_ASSERTION, Summary::CHECK_UN
 /// number of the others. Diagnostics without a place, or with another severity, stay as they are.
 pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Diagnostic> {
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
-    let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut groups: TreeMap<String, (usize, usize)> = TreeMap::new();
     for diagnostic in diagnostics {
         if diagnostic.severity() != severity || !is_grouped(&diagnostic) {
             kept.push(diagnostic);
@@ -46,7 +44,7 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Dia
 
 /// Keeps only the first warning about each deprecated variable or output, because the others have the same text.
 pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut seen: BTreeSet<(Rule, String)> = BTreeSet::new();
+    let mut seen: TreeSet<(Rule, String)> = TreeSet::new();
     diagnostics.retain(|it| !it.is_deprecation() || seen.insert((it.id(), it.detail.clone())));
     diagnostics
 }
@@ -64,7 +62,7 @@ fn is_grouped(diagnostic: &Diagnostic) -> bool {
 pub fn compact_warnings(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let warnings = diagnostics.iter().filter(|it| it.severity() == Severity::Warning);
     let mut groups: Vec<(&Diagnostic, usize)> = Vec::new();
-    let mut index: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut index: TreeMap<&str, usize> = TreeMap::new();
     for warning in warnings {
         match index.get(&*warning.summary) {
             Some(&at) if is_grouped(warning) => groups[at].1 += 1,

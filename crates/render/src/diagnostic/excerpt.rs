@@ -1,14 +1,15 @@
 //! Excerpts of source code: the lines of a file that a range touches, and the place of the range in them.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use db::{Diagnostic, Location, Rule, Sources};
+use sorted::TreeMap;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A cache of the texts of files, for diagnostics that point into the same file.
 pub(super) struct Files<'a> {
     sources: &'a Sources,
-    known: RefCell<BTreeMap<Arc<str>, Option<Rc<Text>>>>,
+    known: RefCell<TreeMap<Arc<str>, Option<Rc<Text>>>>,
 }
 
 struct Text {

@@ -1,9 +1,7 @@
 //! Comparison of values by schemas and types.
 
-use std::collections::BTreeSet;
-
 use provider::{Attribute, AttributeType, Block, NestedObject, Nesting, ObjectNesting};
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeSet};
 use values::{Kind, Str, Type, Value};
 
 use crate::diff::{
@@ -307,7 +305,7 @@ fn pairwise(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<N
 /// Compares the elements with the same key.
 pub(super) fn by_key(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<NamedNode> {
     let keys = |side: &Side<'_>| {
-        side.entries().into_iter().flat_map(|it| it.keys().cloned()).collect::<BTreeSet<Str>>()
+        side.entries().into_iter().flat_map(|it| it.keys().cloned()).collect::<TreeSet<Str>>()
     };
     let mut all = keys(&change.before);
     all.extend(keys(&change.after));

@@ -10,6 +10,8 @@ pub(crate) mod dynamic;
 pub(crate) mod print;
 pub(crate) mod sequence;
 
+use std::borrow::Cow;
+
 use db::Difference;
 use provider::Block;
 use state::{Action, OutputChange, OutputValue, ResourceChange};
@@ -18,7 +20,7 @@ use values::{MarkKind, Path, Step, Str, Value};
 use crate::{
     diff::{
         change::Change,
-        print::{Options, Printer},
+        print::{Name, Options, Printer},
     },
     plan::view::PlanView,
     style::{Style, code, constant, in_color, visible_line},
@@ -224,21 +226,22 @@ pub(crate) fn object_body(
 /// The lines of all changed outputs. Empty if there are none.
 pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     let outputs = &view.plan.output_changes;
-    let names: Vec<String> = outputs.keys().map(print::name_of).collect();
-    let width = print::widest(names.iter());
+    let names: Vec<_> = outputs.keys().map(print::name_of).collect();
+    let width = print::widest(&names);
     let printer = Printer { style, temporary: view.plan.temporary() };
     let show_sensitive = view.show_sensitive;
     let differs = |it: &OutputChange| {
         it.action != Action::NoOp && !(it.before.is_null() && it.after.is_null())
     };
     let changed = names.iter().zip(outputs.values()).filter(|(_, it)| differs(it));
-    let changed: Vec<(&String, &OutputChange)> = changed.collect();
+    let changed: Vec<(&Cow<'_, str>, &OutputChange)> = changed.collect();
     let parts = parallel::map_parts(&changed, SMALLEST_PART, |part| {
         let mut text = String::new();
         for (name, change) in part {
             let node = output_node(change, show_sensitive);
             if node.act != Act::NoOp {
-                text.push_str(&printer.line(name, width, &node, 0, Options::default()));
+                let name = Name { text: name, width };
+                printer.push_line(&mut text, name, &node, 0, Options::default());
             }
         }
         text

@@ -1,12 +1,13 @@
 mod accessible;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use addr::ProviderSource;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use db::{Diagnostic, Sources, Summary};
 use expect_test::{Expect, expect};
 use sha2::{Digest, Sha256};
+use sorted::TreeSet;
 use state::{
     Action, CheckKind, CheckObject, CheckResult, CheckStatus, OutputChange, Plan, ResourceChange,
 };
@@ -52,7 +53,7 @@ struct Open<'h> {
 fn well_formed(html: &str) {
     let mut rest = html.strip_prefix("<!DOCTYPE html>\n").expect("a document type");
     let mut open: Vec<Open<'_>> = Vec::new();
-    let (mut ids, mut labels) = (BTreeSet::new(), Vec::new());
+    let (mut ids, mut labels) = (TreeSet::new(), Vec::new());
     while let Some(at) = rest.find('<') {
         check_text(&rest[..at]);
         let tag = &rest[at + 1..rest[at..].find('>').expect("the tag ends") + at];

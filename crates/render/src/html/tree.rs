@@ -1,8 +1,7 @@
 //! The tree of module instances with their changes.
 
-use std::collections::BTreeMap;
-
 use addr::ModuleStep;
+use sorted::TreeMap;
 use state::ResourceChange;
 
 use super::{change::ShownChange, writer::Html};
@@ -11,7 +10,7 @@ use super::{change::ShownChange, writer::Html};
 #[derive(Default)]
 pub(super) struct Tree<'p> {
     changes: Vec<&'p ShownChange<'p>>,
-    children: BTreeMap<&'p ModuleStep, Tree<'p>>,
+    children: TreeMap<&'p ModuleStep, Tree<'p>>,
 }
 
 impl<'p> Tree<'p> {

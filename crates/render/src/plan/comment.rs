@@ -29,8 +29,8 @@ pub(super) fn comment(change: &ResourceChange, section: Section, style: &Style) 
 /// The address of an object in its headline. An object that only gets another address is listed under the old one.
 pub(crate) fn headline_address(change: &ResourceChange) -> String {
     let address = match &change.previous_addr {
-        Some(previous) if is_move_only(change) => previous.to_string(),
-        _ => change.addr.to_string(),
+        Some(previous) if is_move_only(change) => previous.text(),
+        _ => change.addr.text(),
     };
     match change.deposed {
         Some(key) => format!("{address} (deposed object {key})"),

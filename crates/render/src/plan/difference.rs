@@ -7,9 +7,10 @@
 //!   not in it     –               │ gone
 //! ```
 
-use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
+use std::{fmt::Write as _, sync::Arc};
 
 use serde_json::{Value as Json, json};
+use sorted::TreeSet;
 use state::{Action, ObjectAddress, Plan, PlanMode};
 
 use crate::{
@@ -43,7 +44,7 @@ impl PlanDifference {
     pub fn new(revision: &str, commit: &str, base: &Plan, plan: &Plan) -> PlanDifference {
         let (caused, pending) = divided(plan, base);
         let (mut gone, _) = divided(base, plan);
-        let addresses: BTreeSet<ObjectAddress> =
+        let addresses: TreeSet<ObjectAddress> =
             plan.changes().filter(|it| is_shown(it)).map(state::ResourceChange::object).collect();
         gone.resource_changes.retain(|it| !addresses.contains(&it.object()));
         gone.output_changes.retain(|name, _| {

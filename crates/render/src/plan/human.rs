@@ -1,9 +1,10 @@
 //! A plan as text.
 
-use std::{collections::BTreeMap, fmt::Write, sync::Arc};
+use std::{fmt::Write, sync::Arc};
 
 use addr::{ProviderSource, ResourceInstance};
 use provider::ProviderSchemas;
+use sorted::TreeMap;
 use state::{Action, Plan, PlanMode, ResourceChange};
 use values::Path;
 
@@ -151,7 +152,7 @@ pub(crate) fn map_changes<R: Send>(
     changes: &[&ResourceChange],
     render: impl Fn(&PlanView<'_>, &ResourceChange) -> R + Sync,
 ) -> Vec<R> {
-    let mut schemas: BTreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = BTreeMap::new();
+    let mut schemas: TreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = TreeMap::new();
     for change in changes {
         let source = &change.provider.source;
         schemas.entry(source).or_insert_with(|| (view.schemas)(source));
@@ -200,7 +201,7 @@ pub(crate) struct DriftedObject<'p> {
 pub(crate) fn drifted_objects<'p>(view: &PlanView<'p>, style: &Style) -> Vec<DriftedObject<'p>> {
     let plan = view.plan;
     // As in OpenTofu, a reference without an instance key is relevant only to an instance without a key.
-    let mut relevant: BTreeMap<&ResourceInstance, Vec<&Path>> = BTreeMap::new();
+    let mut relevant: TreeMap<&ResourceInstance, Vec<&Path>> = TreeMap::new();
     for it in &plan.relevant_attributes {
         relevant.entry(&it.resource).or_default().push(&it.attribute);
     }

@@ -9,9 +9,10 @@
 //! The instances of a module call are one row, and a replacement is counted as such, not as a destruction and a
 //! creation. Rows beyond [`MAX_ROWS`] are one, so that the overview fits on a screen.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::fmt::Write;
 
 use addr::ModulePath;
+use sorted::TreeMap;
 use state::{Action, ResourceChange};
 
 use crate::style::{Paint, Style, visible_line};
@@ -47,7 +48,7 @@ pub(crate) struct OverviewRow {
 impl Overview {
     /// Counts changes.
     pub(crate) fn of(changes: &[&ResourceChange]) -> Overview {
-        let mut modules: BTreeMap<ModulePath, Counts> = BTreeMap::new();
+        let mut modules: TreeMap<ModulePath, Counts> = TreeMap::new();
         for change in changes {
             let counts = modules.entry(change.addr.module.path()).or_default();
             columns_of(change).for_each(|column| counts[column] += 1);
@@ -126,7 +127,7 @@ fn sum(counts: &Counts) -> usize {
 
 /// The rows in the order of the modules. The modules with the most changes have rows of their own, and the others share
 /// the last one.
-fn rows(modules: &BTreeMap<ModulePath, Counts>) -> Vec<(String, Counts)> {
+fn rows(modules: &TreeMap<ModulePath, Counts>) -> Vec<(String, Counts)> {
     let mut sizes: Vec<usize> = modules.values().map(sum).collect();
     sorted::sort_by(&mut sizes, |a, b| b.cmp(a));
     let least = sizes.get(MAX_ROWS - 1).copied().filter(|_| sizes.len() > MAX_ROWS).unwrap_or(0);
@@ -161,7 +162,7 @@ mod tests {
     #[test]
     fn small_modules_share_a_row() {
         let module = |index: usize| ModulePath::new([format!("m{index:02}").into()]);
-        let mut modules: BTreeMap<ModulePath, Counts> =
+        let mut modules: TreeMap<ModulePath, Counts> =
             (0..30).map(|index| (module(index), counts(index % 3 + 1))).collect();
         modules.insert(ModulePath::root(), counts(7));
         let rows = rows(&modules);

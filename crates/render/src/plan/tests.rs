@@ -1,11 +1,11 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{ProviderConfigRef, ProviderSource, parse_resource_instance};
 use expect_test::{Expect, expect};
 use provider::{
     Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
 };
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use state::{
     Action, BackendRecord, Change, EphemeralPlan, Importing, OutputChange, Plan, PlanMode, Reason,
     ResourceChange, StateIdentity,
@@ -93,14 +93,14 @@ pub(crate) fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
         mode: PlanMode::Normal,
         is_applyable: true,
         has_errors: false,
-        variables: BTreeMap::new(),
+        variables: TreeMap::new(),
         ephemeral_variables: ["password".into()].into(),
         resource_changes: resource_changes.into_iter().map(Arc::new).collect(),
         resource_drift: Vec::new(),
         ephemerals: vec![EphemeralPlan {
             addr: parse_resource_instance("ephemeral.t_token.x").expect("an address"),
         }],
-        output_changes: BTreeMap::new(),
+        output_changes: TreeMap::new(),
         checks: Vec::new(),
         relevant_attributes: Vec::new(),
         targets: Vec::new(),

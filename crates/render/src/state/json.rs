@@ -1,9 +1,8 @@
 //! A state as JSON (`show -json`), and the tree of modules, which plans show too.
 
-use std::collections::BTreeMap;
-
 use addr::{InstanceKey, ModuleInstance, ProviderSource, ResourceInstance};
 use serde_json::{Map, Value as Json, json};
+use sorted::TreeMap;
 use state::{Attributes, CheckKind, CheckResult, InstanceEntry, Object, State, Status};
 use values::{Type, Value};
 
@@ -74,7 +73,7 @@ fn values(state: &State, schemas: Schemas<'_>) -> Json {
 
 /// Arranges objects, sorted by address, as a tree of modules.
 pub(crate) fn tree(resources: Vec<(ModuleInstance, Json)>) -> Json {
-    let mut modules: BTreeMap<ModuleInstance, Vec<Json>> = BTreeMap::new();
+    let mut modules: TreeMap<ModuleInstance, Vec<Json>> = TreeMap::new();
     modules.entry(ModuleInstance::root()).or_default();
     for (module, resource) in resources {
         let mut parent = module.parent();
@@ -86,7 +85,7 @@ pub(crate) fn tree(resources: Vec<(ModuleInstance, Json)>) -> Json {
         }
     }
     // Addresses sort children after their parents, so the tree is built from the last module.
-    let mut children: BTreeMap<ModuleInstance, Vec<Json>> = BTreeMap::new();
+    let mut children: TreeMap<ModuleInstance, Vec<Json>> = TreeMap::new();
     while let Some((module, resources)) = modules.pop_last() {
         let mut inside = children.remove(&module).unwrap_or_default();
         inside.reverse();

@@ -1,12 +1,9 @@
 //! The differences between a plan and the previous one.
 
-use std::{
-    cmp::Ordering,
-    collections::{BTreeMap, BTreeSet},
-    fmt::Display,
-};
+use std::{cmp::Ordering, fmt::Display};
 
 use causes::Finding;
+use sorted::{TreeMap, TreeSet};
 use state::{Action, OutputChange, Plan, ResourceChange};
 use values::Str;
 
@@ -66,7 +63,7 @@ impl PlanNews {
 
     /// Adds the causes of the entries that some of the findings explain.
     pub fn explained(mut self, findings: &[Finding]) -> PlanNews {
-        let by_object: BTreeMap<_, _> =
+        let by_object: TreeMap<_, _> =
             findings.iter().map(|it| ((&*it.subject, it.deposed()), it)).collect();
         for entry in self.appeared.iter_mut().chain(&mut self.changed) {
             let object = (&*entry.address, entry.deposed.as_deref());
@@ -116,7 +113,7 @@ pub fn changed_outputs<'p>(news: Option<&PlanNews>, plan: &'p Plan) -> Vec<&'p S
 
 /// The test whether an address is among the entries. Writes no address if there are none, as after most saves.
 fn is_changed(news: Option<&PlanNews>) -> impl Fn(&dyn Display) -> bool {
-    let addresses = news.map(|news| -> BTreeSet<&str> {
+    let addresses = news.map(|news| -> TreeSet<&str> {
         let entries = news.appeared.iter().chain(&news.changed);
         entries.map(|it| it.address.as_str()).collect()
     });
@@ -155,7 +152,7 @@ pub(crate) fn same_change(old: Option<&ResourceChange>, new: Option<&ResourceCha
 }
 
 fn shown_outputs(
-    outputs: &BTreeMap<Str, OutputChange>,
+    outputs: &TreeMap<Str, OutputChange>,
 ) -> impl Iterator<Item = (&Str, &OutputChange)> {
     outputs.iter().filter(|(_, it)| it.action != Action::NoOp)
 }

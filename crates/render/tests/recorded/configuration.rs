@@ -1,6 +1,6 @@
 //! Compares the `configuration` part of a plan's JSON with Terraform's output for the same text.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use db::{MemorySystem, System, fixture::split_fixture};
 use engine::builtin;
@@ -8,6 +8,7 @@ use hir::Program;
 use project::{Configure as _, Project};
 use render::{PlanJson, PlanView};
 use serde_json::Value as Json;
+use sorted::TreeMap;
 
 use crate::{document, parse, pretty};
 
@@ -16,7 +17,7 @@ fn program(fixture: &str) -> Program {
     for (path, text) in split_fixture(fixture) {
         system.write(path, text);
     }
-    let mut project = Project::load(system as Arc<dyn System>, PathBuf::from("."), BTreeMap::new())
+    let mut project = Project::load(system as Arc<dyn System>, PathBuf::from("."), TreeMap::new())
         .expect("readable");
     project.set_schemas(builtin::source(), builtin::schemas());
     project.program()
@@ -24,7 +25,7 @@ fn program(fixture: &str) -> Program {
 
 fn plan_json(fixture: &str) -> Json {
     let program = program(fixture);
-    let plan = document::plan(&parse("{}"), &BTreeMap::new());
+    let plan = document::plan(&parse("{}"), &TreeMap::new());
     let view = PlanView { plan: &plan, schemas: &|_| None, show_sensitive: false };
     parse(&render::plan_json(&PlanJson { view, prior_state: None, program: Some(&program) }))
 }

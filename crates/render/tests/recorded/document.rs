@@ -1,9 +1,10 @@
 //! Reads `show -json` back into the models from which it was written.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance};
 use serde_json::Value as Json;
+use sorted::TreeMap;
 use state::{
     Action, BackendRecord, Change, DeposedKey, Importing, Object, OutputChange, OutputValue, Plan,
     PlanMode, Reason, RelevantAttribute, ResourceChange, State, StateIdentity, Status,
@@ -25,7 +26,7 @@ pub(crate) fn plan(json: &Json, schemas: &AllSchemas) -> Plan {
         mode: PlanMode::Normal,
         is_applyable: true,
         has_errors: json["errored"].as_bool().unwrap_or(false),
-        variables: BTreeMap::new(),
+        variables: TreeMap::new(),
         ephemeral_variables: Default::default(),
         resource_changes: changes("resource_changes"),
         resource_drift: changes("resource_drift"),

@@ -10,18 +10,19 @@ mod configuration;
 mod document;
 mod schema;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::ProviderSource;
 use provider::ProviderSchemas;
 use render::{PlanJson, PlanView, StateJson, Style};
 use serde_json::Value as Json;
+use sorted::TreeMap;
 use state::{Plan, PlanMode};
 
 /// The style that the recordings use for output to a pipe.
 const PIPE: Style = Style { color: false, width: Some(78), box_drawing: false, names_rules: false };
 
-type AllSchemas = BTreeMap<ProviderSource, Arc<ProviderSchemas>>;
+type AllSchemas = TreeMap<ProviderSource, Arc<ProviderSchemas>>;
 
 fn parse(text: &str) -> Json {
     serde_json::from_str(text).expect("recorded JSON")

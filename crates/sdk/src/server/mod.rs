@@ -5,10 +5,7 @@ mod managed;
 mod reading;
 mod upgrade;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
-};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, BoxFuture, CallFunctionRequest,
@@ -21,7 +18,7 @@ use provider::{
     StateResponse, UpgradeResourceIdentityRequest, UpgradeResourceIdentityResponse,
     UpgradeResourceStateRequest, ValidateRequest,
 };
-use sorted::SortedMap;
+use sorted::{SortedMap, TreeMap};
 use values::{Path, Str, Value};
 
 use crate::{
@@ -40,10 +37,10 @@ use crate::{
 pub struct Server<D: Definition> {
     definition: D,
     own: WithSchema<()>,
-    resources: BTreeMap<&'static str, Managed<D::Client>>,
-    data_sources: BTreeMap<&'static str, Data<D::Client>>,
-    ephemeral_resources: BTreeMap<&'static str, Ephemeral<D::Client>>,
-    functions: BTreeMap<Str, Function>,
+    resources: TreeMap<&'static str, Managed<D::Client>>,
+    data_sources: TreeMap<&'static str, Data<D::Client>>,
+    ephemeral_resources: TreeMap<&'static str, Ephemeral<D::Client>>,
+    functions: TreeMap<Str, Function>,
     schemas: Arc<ProviderSchemas>,
     /// The types and functions that the definition names twice.
     repeated: Vec<String>,
@@ -110,7 +107,7 @@ impl<D: Definition> Server<D> {
         let data_sources = index(parts.data_sources, |it| (it.type_name(), it.schema()));
         let ephemeral_resources =
             index(parts.ephemeral_resources, |it| (it.type_name(), it.schema()));
-        let functions: BTreeMap<_, _> =
+        let functions: TreeMap<_, _> =
             parts.functions.into_iter().map(|it| (it.name.clone(), it)).collect();
         let types = SchemaTypes {
             managed: schemas_of(&resources),
@@ -250,7 +247,7 @@ fn signatures<'a>(
 fn index<T>(
     all: Vec<T>,
     describe: impl Fn(&T) -> (&'static str, Schema),
-) -> BTreeMap<&'static str, WithSchema<T>> {
+) -> TreeMap<&'static str, WithSchema<T>> {
     let entry = |it: T| {
         let (name, schema) = describe(&it);
         (name, WithSchema::new(it, schema))
@@ -259,7 +256,7 @@ fn index<T>(
 }
 
 fn schemas_of<T>(
-    all: &BTreeMap<&'static str, WithSchema<T>>,
+    all: &TreeMap<&'static str, WithSchema<T>>,
 ) -> SortedMap<Str, Arc<provider::Schema>> {
     all.iter().map(|(name, it)| (Str::from(*name), it.schema.clone())).collect()
 }

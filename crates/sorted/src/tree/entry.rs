@@ -36,8 +36,18 @@ impl<'m, K, V> Entry<'m, K, V> {
         }
     }
 
+    /// Returns the value, after inserting the result of `value` for the key if there is none.
+    pub fn or_insert_with_key(self, value: impl FnOnce(&K) -> V) -> &'m mut V {
+        match self {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let value = value(&entry.key);
+                entry.insert(value)
+            }
+        }
+    }
+
     /// Changes the value if there is one.
-    #[must_use]
     pub fn and_modify(mut self, change: impl FnOnce(&mut V)) -> Self {
         if let Entry::Occupied(entry) = &mut self {
             change(entry.get_mut());
@@ -54,6 +64,12 @@ impl<'m, K, V: Default> Entry<'m, K, V> {
 }
 
 impl<'m, K, V> OccupiedEntry<'m, K, V> {
+    /// The key in the map.
+    #[must_use]
+    pub fn key(&self) -> &K {
+        self.map.key_at(self.place)
+    }
+
     /// The value.
     #[must_use]
     pub fn get(&self) -> &V {

@@ -9,7 +9,7 @@ pub struct Iter<'m, K, V> {
 }
 
 impl<'m, K, V> Iter<'m, K, V> {
-    /// The entries from `begin` to before `end`, of which there are at least `len`.
+    /// The entries from `begin` to before `end`, of which there are `len`.
     pub(super) fn new(
         entries: &'m [Option<(K, V)>],
         order: &'m Order,
@@ -40,14 +40,39 @@ impl<'m, K, V> Iterator for Iter<'m, K, V> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.places.len, None)
+        (self.places.len, Some(self.places.len))
     }
 }
+
+impl<K, V> ExactSizeIterator for Iter<'_, K, V> {}
 
 impl<K, V> DoubleEndedIterator for Iter<'_, K, V> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let position = self.places.next_back()?;
         self.entry(position)
+    }
+}
+
+/// The entries in a range of keys, in order.
+pub struct Range<'m, K, V>(pub(super) Iter<'m, K, V>);
+
+impl<K, V> Clone for Range<'_, K, V> {
+    fn clone(&self) -> Self {
+        Range(self.0.clone())
+    }
+}
+
+impl<'m, K, V> Iterator for Range<'m, K, V> {
+    type Item = (&'m K, &'m V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}
+
+impl<K, V> DoubleEndedIterator for Range<'_, K, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back()
     }
 }
 
@@ -57,7 +82,7 @@ struct Places<'m> {
     order: &'m Order,
     begin: Place,
     end: Place,
-    /// A lower bound of their number.
+    /// Their number, which is unknown for a range of entries.
     len: usize,
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     entry::{Entry, OccupiedEntry, VacantEntry},
-    iter::{IntoIter, Iter, IterMut},
+    iter::{IntoIter, Iter, IterMut, Range},
     order::{FEW, Order, Place},
 };
 use crate::sort::sort_unsorted_by;
@@ -69,12 +69,12 @@ impl<K, V> TreeMap<K, V> {
     }
 
     /// The keys in order.
-    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + Clone {
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator + Clone {
         self.iter().map(|it| it.0)
     }
 
     /// The values in the order of keys.
-    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + Clone {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> + ExactSizeIterator + Clone {
         self.iter().map(|it| it.1)
     }
 
@@ -184,6 +184,10 @@ impl<K, V> TreeMap<K, V> {
         }
     }
 
+    pub(super) fn key_at(&self, place: Place) -> &K {
+        &self.entries[self.order.position(place)].as_ref().expect(LISTED).0
+    }
+
     pub(super) fn value_at(&self, place: Place) -> &V {
         &self.entries[self.order.position(place)].as_ref().expect(LISTED).1
     }
@@ -285,7 +289,7 @@ impl<K: Ord, V> TreeMap<K, V> {
     }
 
     /// The entries between two keys, in order.
-    pub fn range<Q: Ord + ?Sized>(&self, keys: impl RangeBounds<Q>) -> Iter<'_, K, V>
+    pub fn range<Q: Ord + ?Sized>(&self, keys: impl RangeBounds<Q>) -> Range<'_, K, V>
     where
         K: Borrow<Q>,
     {
@@ -304,7 +308,7 @@ impl<K: Ord, V> TreeMap<K, V> {
             Bound::Excluded(key) => after(key, Ordering::Greater),
             Bound::Unbounded => self.order.end(self.entries.len()),
         };
-        Iter::new(&self.entries, &self.order, begin, end.max(begin), 0)
+        Range(Iter::new(&self.entries, &self.order, begin, end.max(begin), 0))
     }
 }
 

@@ -109,11 +109,14 @@ impl<T: Ord> TreeSet<T> {
     }
 
     /// The entries in a range, in order.
-    pub fn range<Q: Ord + ?Sized>(&self, range: impl RangeBounds<Q>) -> SetIter<'_, T>
+    pub fn range<Q: Ord + ?Sized>(
+        &self,
+        range: impl RangeBounds<Q>,
+    ) -> impl DoubleEndedIterator<Item = &T>
     where
         T: Borrow<Q>,
     {
-        SetIter(self.0.range(range))
+        self.0.range(range).map(|it| it.0)
     }
 
     /// The entries that `other` does not have, in order.
@@ -233,6 +236,8 @@ impl<'s, T> Iterator for SetIter<'s, T> {
         self.0.size_hint()
     }
 }
+
+impl<T> ExactSizeIterator for SetIter<'_, T> {}
 
 impl<T> DoubleEndedIterator for SetIter<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {

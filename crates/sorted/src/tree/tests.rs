@@ -185,6 +185,14 @@ proptest! {
 }
 
 #[test]
+fn map_is_read_and_written_as_a_tree() {
+    let text = r#"{"b":1,"a":2,"b":3}"#;
+    let map: TreeMap<String, u8> = serde_json::from_str(text).expect("a map");
+    assert_eq!(serde_json::to_string(&map).expect("is written"), r#"{"a":2,"b":3}"#);
+    assert!(serde_json::from_str::<TreeMap<String, u8>>("[]").is_err());
+}
+
+#[test]
 fn range_that_begins_after_its_end_is_empty() {
     let mut map: TreeMap<u32, ()> = (0..1000).map(|it| (it, ())).collect();
     assert_eq!(map.range((Bound::Included(9), Bound::Excluded(3))).count(), 0);

@@ -14,9 +14,8 @@
 
 mod json;
 
-use std::collections::BTreeMap;
-
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance};
+use sorted::TreeMap;
 
 use crate::error::EncodeError;
 use crate::object_address::ObjectAddress;
@@ -220,7 +219,7 @@ impl Journal {
 
     /// The ephemeral resources that were opened, or were about to be, and not closed.
     pub fn left_open(&self) -> Vec<&Opening> {
-        let mut open: BTreeMap<u64, &Opening> = BTreeMap::new();
+        let mut open: TreeMap<u64, &Opening> = TreeMap::new();
         for record in &self.records {
             match record {
                 Record::Opening(opening) => {
@@ -241,7 +240,7 @@ impl Journal {
 /// An answer with an object settles all creations at its address. An answer without a change settles only its own
 /// intent, not earlier ones.
 #[derive(Clone, Debug, Default)]
-pub struct Uncertain(BTreeMap<u64, Intent>);
+pub struct Uncertain(TreeMap<u64, Intent>);
 
 impl Uncertain {
     /// Updates the creations with one more record.
@@ -275,7 +274,7 @@ impl Uncertain {
 
 /// Applies records to a state. Returns the number of instances that changed.
 pub fn replay(state: &mut State, records: &[Record]) -> usize {
-    let mut last: BTreeMap<&ResourceInstance, &Changed> = BTreeMap::new();
+    let mut last: TreeMap<&ResourceInstance, &Changed> = TreeMap::new();
     for record in records {
         if let Record::Instance(changed) = record {
             last.insert(&changed.address, changed);

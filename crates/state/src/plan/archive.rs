@@ -1,8 +1,8 @@
 //! The zip archive around a plan. The reader accepts only archives as the writer creates them.
 
-use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
 
+use sorted::TreeMap;
 use zip::read::ZipFile;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 }
 
 /// Entries by name. Names are relative and use slashes.
-pub(crate) type Entries = BTreeMap<String, Entry>;
+pub(crate) type Entries = TreeMap<String, Entry>;
 
 /// The kind and the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use addr::{ProviderConfigRef, ResourceInstance, ResourceMode, Target};
 use prost::Message as _;
+use sorted::TreeMap;
 use values::{Path, Step, Str, Type, Value, json, msgpack};
 
 use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
@@ -85,7 +86,7 @@ impl Decoder {
         &self,
         entries: BTreeMap<String, M>,
         f: impl Fn(&Self, &str, M) -> Result<T, PlanFileError>,
-    ) -> Result<BTreeMap<Str, T>, PlanFileError> {
+    ) -> Result<TreeMap<Str, T>, PlanFileError> {
         let read = |(name, it): (String, M)| Ok((Str::from(name.as_str()), f(self, &name, it)?));
         entries.into_iter().map(read).collect()
     }
@@ -212,7 +213,7 @@ fn check(it: CheckMessage) -> Result<CheckResult, PlanFileError> {
 
 fn files(
     files: BTreeMap<String, FileMessage>,
-) -> Result<BTreeMap<String, PlannedFile>, PlanFileError> {
+) -> Result<TreeMap<String, PlannedFile>, PlanFileError> {
     let read =
         |(path, it): (String, FileMessage)| match (it.exists, <[u8; 32]>::try_from(it.digest)) {
             (true, Ok(digest)) => Ok((path, PlannedFile::Content(digest))),

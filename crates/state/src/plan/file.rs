@@ -1,9 +1,9 @@
 //! The saved plan file: the plan, its two states, and the sources and locks that it was made from.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sorted::{TreeMap, TreeSet};
 
 use crate::error::{EncodeError, StateError};
 use crate::plan::archive::{self, Entries, Entry, Kind, NewEntry, damaged};
@@ -40,7 +40,7 @@ pub struct PlanFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigSnapshot {
     /// The modules by key: the names of the module calls joined with dots, empty for the root module.
-    pub modules: BTreeMap<String, ModuleSource>,
+    pub modules: TreeMap<String, ModuleSource>,
 }
 
 /// The sources of one module.
@@ -53,7 +53,7 @@ pub struct ModuleSource {
     /// The directory of the module, relative to the root module.
     pub dir: String,
     /// The file contents by file name.
-    pub files: BTreeMap<String, Vec<u8>>,
+    pub files: TreeMap<String, Vec<u8>>,
 }
 
 /// A file under `path.temp`.
@@ -196,13 +196,13 @@ impl ConfigSnapshot {
         let manifest = take(entries, MANIFEST)?;
         let records: Vec<ManifestRecord> =
             serde_json::from_slice(&manifest).map_err(|it| damaged(MANIFEST, it.to_string()))?;
-        let mut modules = BTreeMap::new();
+        let mut modules = TreeMap::new();
         for record in records {
             let module = ModuleSource {
                 source: record.source,
                 version: record.version,
                 dir: record.dir,
-                files: BTreeMap::new(),
+                files: TreeMap::new(),
             };
             if modules.insert(record.key.clone(), module).is_some() {
                 return Err(damaged(
@@ -268,7 +268,7 @@ fn read_temp(entries: &mut Entries) -> Result<Vec<TempEntry>, PlanFileError> {
 /// Checks that unpacking in any order writes only inside of each module instance's directory: no entry is below a
 /// link or a file, and a link goes upwards only in its first steps and never out of the directory.
 fn check_temp(temp: &[TempEntry]) -> Result<(), String> {
-    let paths: BTreeSet<&str> = temp.iter().map(|it| it.path.as_str()).collect();
+    let paths: TreeSet<&str> = temp.iter().map(|it| it.path.as_str()).collect();
     if paths.len() != temp.len() {
         return Err("a path is listed twice".to_owned());
     }
@@ -320,7 +320,7 @@ impl fmt::Debug for ModuleSource {
             .field("source", &self.source)
             .field("version", &self.version)
             .field("dir", &self.dir)
-            .field("files", &self.files.keys())
+            .field("files", &self.files.keys().collect::<Vec<_>>())
             .finish()
     }
 }

@@ -1,11 +1,11 @@
 //! The data model of a plan.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use addr::{ProviderConfigRef, ResourceInstance, Target};
+use sorted::{TreeMap, TreeSet};
 use values::{Path, Str, Value};
 
 use crate::checks::CheckResults;
@@ -28,9 +28,9 @@ pub struct Plan {
     /// True if planning failed: the plan can be shown, but not applied.
     pub has_errors: bool,
     /// The values of the root module's variables that were set, without ephemeral ones.
-    pub variables: BTreeMap<Str, Value>,
+    pub variables: TreeMap<Str, Value>,
     /// The names of the ephemeral variables that were set. They must be set again for apply.
-    pub ephemeral_variables: BTreeSet<Str>,
+    pub ephemeral_variables: TreeSet<Str>,
     /// The planned changes of resource instances.
     pub resource_changes: Vec<Arc<ResourceChange>>,
     /// Changes outside of this program that planning detected.
@@ -38,7 +38,7 @@ pub struct Plan {
     /// The ephemeral resources that apply will open. Only their addresses are kept.
     pub ephemerals: Vec<EphemeralPlan>,
     /// The planned changes of the root module's outputs, by name.
-    pub output_changes: BTreeMap<Str, OutputChange>,
+    pub output_changes: TreeMap<Str, OutputChange>,
     /// The results of checks.
     pub checks: CheckResults,
     /// The attributes that planned changes depend on.
@@ -68,7 +68,7 @@ pub struct PlannedFiles {
     /// The key of the digests. With it, the same content has different digests in different plans.
     pub key: Vec<u8>,
     /// The files by path as passed to functions: relative to the root module, or absolute.
-    pub read: BTreeMap<String, PlannedFile>,
+    pub read: TreeMap<String, PlannedFile>,
 }
 
 /// The state of a file while planning.

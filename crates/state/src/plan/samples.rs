@@ -1,8 +1,7 @@
 //! Samples for tests: a plan with a value in every field, and its parts.
 
-use std::collections::BTreeMap;
-
 use addr::{ProviderConfigRef, parse_resource_instance, parse_target};
+use sorted::TreeMap;
 use values::{Mark, Path, Type, Value};
 
 use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
@@ -24,7 +23,7 @@ pub(crate) fn plan() -> Plan {
         mode: PlanMode::Normal,
         is_applyable: true,
         has_errors: false,
-        variables: BTreeMap::from([
+        variables: TreeMap::from([
             ("region".into(), Value::string("eu")),
             ("token".into(), Value::string("s").with_mark(Mark::Sensitive)),
             ("any".into(), Value::null(Type::Dynamic)),
@@ -39,7 +38,7 @@ pub(crate) fn plan() -> Plan {
         ephemerals: vec![EphemeralPlan {
             addr: parse_resource_instance("ephemeral.vault.token").expect("an address"),
         }],
-        output_changes: BTreeMap::from([("o".into(), output())]),
+        output_changes: TreeMap::from([("o".into(), output())]),
         checks: vec![check()],
         relevant_attributes: vec![RelevantAttribute {
             resource: parse_resource_instance("t.n[1]").expect("an address"),
@@ -58,7 +57,7 @@ pub(crate) fn plan() -> Plan {
         data_dir: ".terraform".to_owned(),
         files: PlannedFiles {
             key: vec![7; 32],
-            read: BTreeMap::from([
+            read: TreeMap::from([
                 ("a.txt".to_owned(), PlannedFile::Content([9; 32])),
                 ("b.txt".to_owned(), PlannedFile::Exists),
                 ("../c.txt".to_owned(), PlannedFile::Missing),
@@ -130,7 +129,7 @@ pub(crate) fn file() -> PlanFile {
         source: source.to_owned(),
         version: (!source.is_empty()).then(|| "1.2.3".to_owned()),
         dir: dir.to_owned(),
-        files: BTreeMap::from([("main.tf".to_owned(), b"locals {}\n".to_vec())]),
+        files: TreeMap::from([("main.tf".to_owned(), b"locals {}\n".to_vec())]),
     };
     let modules = [(String::new(), module("", ".")), ("a.b".to_owned(), module("./b", "a/b"))];
     let state = StateFile {

@@ -1,7 +1,6 @@
 //! Reads state files of format 4.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use addr::{
@@ -12,6 +11,7 @@ use base64::Engine as _;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use sorted::TreeMap;
 use values::{CodecError, Kind, Mark, Str, Type, Value, json};
 
 use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
@@ -31,7 +31,7 @@ struct FileV4<'a> {
     #[serde(default)]
     lineage: Option<String>,
     #[serde(borrow, default)]
-    outputs: Option<BTreeMap<Cow<'a, str>, OutputV4<'a>>>,
+    outputs: Option<TreeMap<Cow<'a, str>, OutputV4<'a>>>,
     #[serde(borrow, default)]
     resources: Option<Vec<ResourceV4<'a>>>,
     #[serde(borrow, default)]
@@ -81,7 +81,7 @@ struct InstanceV4<'a> {
     #[serde(borrow, default)]
     attributes: Option<&'a RawValue>,
     #[serde(default)]
-    attributes_flat: Option<BTreeMap<String, String>>,
+    attributes_flat: Option<TreeMap<String, String>>,
     #[serde(borrow, default)]
     sensitive_attributes: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -188,7 +188,7 @@ fn json_fault(error: &serde_json::Error) -> String {
 /// The provider configuration of a resource whose objects all have their own: that of the first object. In that
 /// case the writer does not write a provider for the resource, so one in the file would not survive the next
 /// write.
-fn own_provider(instances: &BTreeMap<InstanceKey, Instance>) -> Option<ProviderConfigRef> {
+fn own_provider(instances: &TreeMap<InstanceKey, Instance>) -> Option<ProviderConfigRef> {
     let mut objects =
         instances.values().flat_map(|it| it.current.iter().chain(it.deposed.values()));
     let first = objects.next()?.provider.as_ref()?;
@@ -388,7 +388,7 @@ fn read_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
 
 fn read_attributes(
     raw: Option<&RawValue>,
-    flat: Option<BTreeMap<String, String>>,
+    flat: Option<TreeMap<String, String>>,
 ) -> Result<Attributes, String> {
     match (raw.map(RawValue::get).filter(|it| *it != "null"), flat) {
         (Some(text), _) if json::is_too_deep(text) => {
@@ -422,8 +422,8 @@ fn read_private(raw: Option<Cow<'_, str>>) -> Result<Arc<[u8]>, String> {
 }
 
 fn read_outputs(
-    raw: Option<BTreeMap<Cow<'_, str>, OutputV4<'_>>>,
-) -> Result<BTreeMap<Str, OutputValue>, StateError> {
+    raw: Option<TreeMap<Cow<'_, str>, OutputV4<'_>>>,
+) -> Result<TreeMap<Str, OutputValue>, StateError> {
     let read = |(name, raw): (Cow<'_, str>, OutputV4<'_>)| {
         let fault = |is_type, error: CodecError| {
             // Names and keys inside of a sensitive output are as secret as its values.

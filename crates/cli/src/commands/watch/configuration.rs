@@ -1,9 +1,10 @@
 //! The current configuration of a watch session, with its state and its providers.
 
-use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
+use std::{mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use addr::{ProviderSource, VersionConstraint};
 use project::EditableProject;
+use sorted::TreeMap;
 use state::{State, StateIdentity};
 
 use super::files::OtherFiles;
@@ -32,7 +33,7 @@ pub(super) struct Loaded {
     pub(super) state: OpenState,
     pub(super) ephemeral_inputs: EphemeralInputs,
     pub(super) executables: Arc<ProviderExecutables>,
-    requirements: BTreeMap<ProviderSource, VersionConstraint>,
+    requirements: TreeMap<ProviderSource, VersionConstraint>,
 }
 
 impl Loaded {

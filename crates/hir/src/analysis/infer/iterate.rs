@@ -1,8 +1,7 @@
 //! `for` expressions.
 
-use std::collections::{BTreeMap, btree_map::Entry};
-
 use db::Summary;
+use sorted::{Entry, TreeMap};
 use values::{Str, Type, convert, rules::RuleId};
 
 use crate::{
@@ -86,7 +85,7 @@ impl Infer<'_> {
         let ForObject { key, value, collection, condition, item_key, item_value, group } = *parts;
         let round = Loop { key, value, collection, condition };
         let (rounds, mut progress) = self.begin(round);
-        let mut entries: BTreeMap<Str, Vec<Abstract>> = BTreeMap::new();
+        let mut entries: TreeMap<Str, Vec<Abstract>> = TreeMap::new();
         let mut unnamed = Vec::new();
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
             let key = it.for_key(round, item_key, progress, is_kept);
@@ -121,7 +120,7 @@ impl Infer<'_> {
     fn enter(
         &mut self,
         at: ExprId,
-        entries: &mut BTreeMap<Str, Vec<Abstract>>,
+        entries: &mut TreeMap<Str, Vec<Abstract>>,
         key: KeyText,
         value: Abstract,
         group: bool,

@@ -3,9 +3,8 @@
 pub(crate) mod constant;
 pub(crate) mod source;
 
-use std::collections::BTreeMap;
-
 use db::{Block, Directory, Summary};
+use sorted::TreeMap;
 use values::{Str, Type, convert};
 
 use crate::{
@@ -144,7 +143,7 @@ fn variable_signature(db: &dyn Db, block: Block, index: u32) -> Option<VariableS
 fn variables<'db>(
     env: &ItemEnv<'db>,
     child: Directory,
-) -> BTreeMap<Str, (&'db VariableSignature, ItemKey)> {
+) -> TreeMap<Str, (&'db VariableSignature, ItemKey)> {
     names_of_kind(env.db, child, NameKind::Variable)
         .into_iter()
         .filter_map(|(name, key)| match name {

@@ -1,9 +1,8 @@
 //! `provider = name.alias["key"]`: checks that the configuration exists and has an instance with the key.
 
-use std::collections::BTreeSet;
-
 use addr::ResourceMode;
 use db::Summary;
+use sorted::TreeSet;
 use values::{Kind, Str, Type, convert};
 
 use crate::{
@@ -143,12 +142,12 @@ fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemP
 fn without_key(
     config: &ProviderConfig,
     alias: &str,
-    keys: Option<&BTreeSet<Str>>,
+    keys: Option<&TreeSet<Str>>,
     provider: &ProviderRef,
 ) -> ItemProblem {
     let name = &config.local_name;
     let example =
-        keys.and_then(BTreeSet::first).map_or("each.key".to_owned(), |it| format!("{it:?}"));
+        keys.and_then(TreeSet::first).map_or("each.key".to_owned(), |it| format!("{it:?}"));
     let detail = format!(
         "The provider configuration {name}.{alias} has for_each, so one of its instances has to be \
          chosen, as in {name}.{alias}[{example}]."
@@ -162,7 +161,7 @@ fn missing_instance(
     referrer: &Referrer<'_>,
     config: &ProviderConfig,
     alias: &str,
-    keys: &BTreeSet<Str>,
+    keys: &TreeSet<Str>,
     key: ExprId,
 ) -> Option<ItemProblem> {
     let (missing, whose) = match &referrer.item.exprs[key] {
@@ -204,7 +203,7 @@ fn text(env: &ItemEnv<'_>, key: ExprId) -> Option<Str> {
 }
 
 /// The known instances as a sentence; of many, only the first few.
-fn shown(keys: &BTreeSet<Str>) -> String {
+fn shown(keys: &TreeSet<Str>) -> String {
     const MAX_LISTED: usize = 8;
     let names: Vec<String> = keys.iter().take(MAX_LISTED).map(|it| format!("{it:?}")).collect();
     match keys.len() {

@@ -1,10 +1,9 @@
 //! `moved`, `removed` and `import` blocks: checks them against the configuration. The state is not available here.
 
-use std::collections::BTreeMap;
-
 use addr::Target;
 use db::{Directory, Rule, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sorted::TreeMap;
 use values::{Kind, Str, Type, Value, convert};
 
 use crate::{
@@ -632,8 +631,8 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
 /// The `import` blocks of a module by their constant addresses. If several have the same address, the first is
 /// kept.
 #[salsa::tracked(returns(ref))]
-fn first_imports(db: &dyn Db, directory: Directory) -> BTreeMap<String, ItemKey> {
-    let mut first = BTreeMap::new();
+fn first_imports(db: &dyn Db, directory: Directory) -> TreeMap<String, ItemKey> {
+    let mut first = TreeMap::new();
     for key in all_of(db, directory, &ItemName::Import) {
         let declared = item(db, key);
         let Some(import) = declared.kind.as_import() else { continue };

@@ -1,9 +1,8 @@
 //! Evaluates nested blocks of one type: counts them and combines them to one value.
 
-use std::collections::BTreeMap;
-
 use db::Summary;
 use provider::{NestedBlock, Nesting};
+use sorted::TreeMap;
 use values::{Marks, Str, Value};
 
 use crate::{
@@ -191,7 +190,7 @@ impl Evaluation<'_> {
     }
 
     fn keyed(&mut self, kind: &str, nested: &NestedBlock, found: Found) -> Value {
-        let mut entries: BTreeMap<Str, Value> = BTreeMap::new();
+        let mut entries: TreeMap<Str, Value> = TreeMap::new();
         for block in found.blocks {
             let label = block.label.unwrap_or_default();
             if entries.contains_key(&label) {

@@ -9,9 +9,8 @@ mod functions;
 mod marks;
 mod operators;
 
-use std::collections::BTreeMap;
-
 use db::Summary;
+use sorted::TreeMap;
 
 use values::{
     Kind, Mark, MarkKind, Refinements, Type, Value, ValueMap,
@@ -131,7 +130,7 @@ fn show_known(known: &Refinements) -> String {
 
 /// The scope of the tests.
 struct Names {
-    variables: BTreeMap<&'static str, Value>,
+    variables: TreeMap<&'static str, Value>,
 }
 
 fn ephemeral(value: impl Into<Value>) -> Value {

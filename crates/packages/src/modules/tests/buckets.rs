@@ -1,6 +1,7 @@
 //! Tests of packages in buckets, on a server of plain HTTP that speaks as S3 and as Google Cloud Storage do.
 
-use std::collections::BTreeMap;
+use sorted::TreeMap;
+
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
@@ -9,7 +10,7 @@ use super::super::fetch::{Tools, fetch};
 use super::*;
 
 /// The objects of the bucket `modules` by name.
-type Objects = BTreeMap<String, Vec<u8>>;
+type Objects = TreeMap<String, Vec<u8>>;
 
 /// A service for the rest of the process.
 struct Service {

@@ -1,10 +1,10 @@
 //! Tests of packages that a registry or a web page names, on a server of plain HTTP.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 
 use addr::{Version, VersionConstraint};
+use sorted::TreeMap;
 
 use super::super::fetch::{Fetched, Tools, fetch};
 use super::super::install::ModuleSelection;
@@ -16,7 +16,7 @@ const MODULE: &str = "registry.test/acme/net/aws";
 /// Serves pages by path, without their queries, for the rest of the process. `URL` in an answer becomes the URL of the
 /// server, which is returned.
 fn serve(pages: &[(&str, Vec<u8>)]) -> String {
-    let pages: BTreeMap<String, Vec<u8>> =
+    let pages: TreeMap<String, Vec<u8>> =
         pages.iter().map(|(path, answer)| ((*path).to_owned(), answer.clone())).collect();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -180,7 +180,7 @@ fn selected(constraint: &str, locked: &[&str], upgrade: bool) -> String {
         directory: Some("net".to_owned()),
         subdirectory: String::new(),
         revision: None,
-        hashes: std::collections::BTreeSet::new(),
+        hashes: sorted::TreeSet::new(),
     };
     let modules = locked.iter().map(|it| (format!("{MODULE}?version={it}"), lock.clone()));
     let locks = Locks { modules: modules.collect(), ..Locks::default() };

@@ -1,7 +1,6 @@
 //! The ledger: the calls of the provider and their effects, one JSON object per line.
 
 use std::{
-    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{FileExt, OpenOptionsExt},
@@ -10,6 +9,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use sorted::TreeMap;
 
 use super::StoreError;
 
@@ -38,8 +38,8 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The fingerprints of received secrets by attribute.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub received: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "TreeMap::is_empty")]
+    pub received: TreeMap<String, String>,
     /// Further information.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,

@@ -16,7 +16,6 @@ mod record;
 mod seal;
 
 use std::{
-    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -26,6 +25,7 @@ use std::{
 
 use mayfly_sdk::Diagnostic;
 pub use mayfly_sdk::Secret;
+use sorted::TreeMap;
 
 use self::seal::Key;
 pub(crate) use self::seal::random;
@@ -101,7 +101,7 @@ impl Store {
     pub fn fingerprints<'a, K: Into<String>>(
         &self,
         received: impl IntoIterator<Item = (K, &'a Secret)>,
-    ) -> BTreeMap<String, String> {
+    ) -> TreeMap<String, String> {
         received.into_iter().map(|(name, it)| (name.into(), self.fingerprint(it))).collect()
     }
 

@@ -1,9 +1,10 @@
 //! An object of the remote system, and its file.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use mayfly_sdk::{Secret, SecretChange};
 use serde::{Deserialize, Serialize};
+use sorted::TreeMap;
 
 use super::{StoreError, seal::Key};
 
@@ -20,8 +21,8 @@ pub struct Record {
     pub created: String,
     /// The number of changes.
     pub version: i64,
-    plain: BTreeMap<String, String>,
-    secrets: BTreeMap<String, Secret>,
+    plain: TreeMap<String, String>,
+    secrets: TreeMap<String, Secret>,
 }
 
 /// The file format of a [`Record`].
@@ -32,9 +33,9 @@ struct RecordFile {
     created: String,
     version: i64,
     #[serde(default)]
-    plain: BTreeMap<String, String>,
+    plain: TreeMap<String, String>,
     #[serde(default)]
-    secrets: BTreeMap<String, String>,
+    secrets: TreeMap<String, String>,
 }
 
 impl Record {
@@ -48,8 +49,8 @@ impl Record {
                 .map(|time| time.to_string())
                 .unwrap_or_default(),
             version: 1,
-            plain: BTreeMap::new(),
-            secrets: BTreeMap::new(),
+            plain: TreeMap::new(),
+            secrets: TreeMap::new(),
         }
     }
 
@@ -138,7 +139,7 @@ impl Record {
         let damaged = |reason: String| StoreError::Damaged { path: path.to_owned(), reason };
         let file: RecordFile =
             serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
-        let mut secrets = BTreeMap::new();
+        let mut secrets = TreeMap::new();
         for (field, text) in file.secrets {
             let secret = key
                 .unseal(&text)

@@ -3,7 +3,7 @@
 //! Its paths are a small language of their own: steps between dots, where `#` is every element of an array, any other
 //! step is a key of an object, and `\` makes the next character literal.
 
-use std::collections::BTreeMap;
+use sorted::TreeMap;
 
 use super::tree::{JsonError, MAX_STEPS, Tree};
 
@@ -37,7 +37,7 @@ pub enum FilterError {
 pub struct Filter {
     /// True if a path ends here, so that everything below is kept.
     is_whole: bool,
-    keys: BTreeMap<String, Filter>,
+    keys: TreeMap<String, Filter>,
     splat: Option<Box<Filter>>,
 }
 

@@ -5,8 +5,7 @@
 //! way is replaced. The empty path is the whole document. A path with wildcards, queries, pipes or modifiers, see
 //! [`super::select`], can only replace a part that exists.
 
-use std::collections::BTreeMap;
-
+use sorted::TreeMap;
 use values::Value;
 
 use super::{
@@ -161,7 +160,7 @@ impl Step {
         if !matches!(at, Tree::Array(_) | Tree::Object(_)) {
             *at = match self.is_element() {
                 true => Tree::Array(Vec::new()),
-                false => Tree::Object(BTreeMap::new()),
+                false => Tree::Object(TreeMap::new()),
             };
         }
         match at {

@@ -1,7 +1,7 @@
 //! The set operations of `ephemeral_body`: it must not overlap with `body`, and answers must not bring it back into
 //! `output`. Only the structure of objects counts; arrays and scalars are leaves, whatever they contain.
 
-use std::collections::BTreeMap;
+use sorted::TreeMap;
 
 use super::tree::Tree;
 
@@ -68,9 +68,9 @@ pub fn union(left: &Tree, right: &Tree) -> Tree {
 }
 
 fn remaining(
-    from: BTreeMap<String, Tree>,
-    without: &BTreeMap<String, Tree>,
-) -> BTreeMap<String, Tree> {
+    from: TreeMap<String, Tree>,
+    without: &TreeMap<String, Tree>,
+) -> TreeMap<String, Tree> {
     let kept = from.into_iter().filter_map(|(key, value)| match (value, without.get(&key)) {
         (value, None) => Some((key, value)),
         (Tree::Object(child), Some(Tree::Object(other))) => {

@@ -1,6 +1,6 @@
 //! Merge patches (RFC 7386): the body with `ephemeral_body` merged in, and the body of an update by `PATCH`.
 
-use std::collections::BTreeMap;
+use sorted::TreeMap;
 
 use super::tree::Tree;
 
@@ -21,7 +21,7 @@ pub fn apply(target: Tree, patch: Tree) -> Tree {
     let Tree::Object(changes) = patch else { return patch };
     let mut members = match target {
         Tree::Object(members) => members,
-        _ => BTreeMap::new(),
+        _ => TreeMap::new(),
     };
     for (key, change) in changes {
         match change {
@@ -59,10 +59,7 @@ pub fn diff(before: &Tree, after: &Tree) -> Result<Tree, PatchError> {
     }
 }
 
-fn changes(
-    before: &BTreeMap<String, Tree>,
-    after: &BTreeMap<String, Tree>,
-) -> BTreeMap<String, Tree> {
+fn changes(before: &TreeMap<String, Tree>, after: &TreeMap<String, Tree>) -> TreeMap<String, Tree> {
     let deleted = before.keys().filter(|key| !after.contains_key(*key));
     let deleted = deleted.map(|key| (key.clone(), Tree::Null));
     let changed = after.iter().filter_map(|(key, new)| {

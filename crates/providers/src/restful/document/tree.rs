@@ -3,8 +3,7 @@
 //! `serde_json::Value` would not do: it keeps the order of keys and the notation of numbers, so equal documents would
 //! have different texts, and its `Debug` shows secrets.
 
-use std::collections::BTreeMap;
-
+use sorted::TreeMap;
 use values::{
     CodecError,
     json::{Json, JsonText, parse},
@@ -30,7 +29,7 @@ pub enum Tree {
     /// The elements in order.
     Array(Vec<Tree>),
     /// The members by key.
-    Object(BTreeMap<String, Tree>),
+    Object(TreeMap<String, Tree>),
 }
 
 /// The reason why bytes are no document. It quotes nothing of them.

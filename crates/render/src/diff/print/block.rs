@@ -4,37 +4,40 @@ use std::fmt::Write;
 
 use crate::diff::{
     Act, Group, NamedNode, Node, Shape,
-    print::{Options, Printer, indent, name_of, widest},
+    print::{Name, Options, Printer, indent, name_of, widest},
 };
 
 /// Attributes that identify an object; they are shown even if they do not change.
 const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
 
 impl Printer<'_> {
-    pub(super) fn block(
+    pub(super) fn push_block(
         &self,
+        text: &mut String,
         node: &Node,
         attributes: &[NamedNode],
         groups: &[Group],
         depth: usize,
         options: Options,
-    ) -> String {
+    ) {
         let forces = self.forces(node.replace, options);
         if attributes.is_empty() && groups.is_empty() {
-            return format!("{{}}{forces}");
+            let _ = write!(text, "{{}}{forces}");
+            return;
         }
         let options = Options { forces: false, ..options };
-        let mut text = ["{", &forces, "\n"].concat();
-        self.push_attributes(attributes, depth + 1, options, &mut text);
+        ["{", &forces, "\n"].iter().for_each(|part| text.push_str(part));
+        self.push_attributes(attributes, depth + 1, options, text);
         let mut hidden = 0;
         for group in groups {
-            hidden += self.push_group(group, !attributes.is_empty(), depth + 1, options, &mut text);
+            hidden += self.push_group(group, !attributes.is_empty(), depth + 1, options, text);
         }
         if hidden > 0 {
             let _ = write!(text, "\n{}", self.hidden(hidden, "block", depth + 1, options));
         }
-        text.push_str(&[&*indent(depth), self.symbol(Act::NoOp, options), "}"].concat());
-        text
+        text.push_str(&indent(depth));
+        text.push_str(self.symbol(Act::NoOp, options));
+        text.push('}');
     }
 
     fn push_attributes(
@@ -44,17 +47,18 @@ impl Printer<'_> {
         options: Options,
         text: &mut String,
     ) {
-        let names: Vec<String> = attributes.iter().map(|it| name_of(&it.name)).collect();
-        let width = widest(names.iter());
+        let names: Vec<_> = attributes.iter().map(|it| name_of(&it.name)).collect();
+        let width = widest(&names);
         let mut hidden = 0;
         for (name, NamedNode { node: attribute, .. }) in names.iter().zip(attributes) {
-            let is_identifying = IDENTIFYING.contains(&name.as_str());
+            let name = Name { text: name, width };
+            let is_identifying = IDENTIFYING.contains(&name.text);
             if attribute.act == Act::NoOp && !options.unchanged && !is_identifying {
                 hidden += 1;
                 continue;
             }
             let options = Options { unchanged: options.unchanged || is_identifying, ..options };
-            text.push_str(&self.line(name, width, attribute, depth, options));
+            self.push_line(text, name, attribute, depth, options);
         }
         text.push_str(&self.hidden(hidden, "attribute", depth, options));
     }

@@ -1,8 +1,10 @@
 //! Layout of objects, maps, lists and sets.
 
+use std::borrow::Cow;
+
 use crate::diff::{
     Act, NamedNode, Node, Shape,
-    print::{Options, Printer, indent, name_of, widest},
+    print::{Name, Options, Printer, indent, name_of, widest},
 };
 
 impl Printer<'_> {
@@ -18,8 +20,8 @@ impl Printer<'_> {
             return self.empty("{}", node.replace, node, options);
         }
         let inner = Options { no_null: !from_schema, forces: false, ..options };
-        let names: Vec<String> = attributes.iter().map(|it| name_of(&it.name)).collect();
-        let width = widest(names.iter());
+        let names: Vec<_> = attributes.iter().map(|it| name_of(&it.name)).collect();
+        let width = widest(&names);
         let mut text = format!("{{{}\n", self.forces(node.replace, options));
         let mut hidden = 0;
         for (name, NamedNode { node: attribute, .. }) in names.iter().zip(attributes) {
@@ -27,7 +29,8 @@ impl Printer<'_> {
                 hidden += 1;
                 continue;
             }
-            text.push_str(&self.line(name, width, attribute, depth + 1, inner));
+            let name = Name { text: name, width };
+            self.push_line(&mut text, name, attribute, depth + 1, inner);
         }
         text.push_str(&self.hidden(hidden, "attribute", depth + 1, options));
         text + &self.closing("}", node, depth, options)
@@ -48,8 +51,9 @@ impl Printer<'_> {
         }
         let no_null = from_schema || node.act == Act::Delete;
         let inner = Options { no_null, forces: inherited, ..options };
-        let names: Vec<String> = elements.iter().map(|it| values::go_quoted(&it.name)).collect();
-        let width = if from_schema { 0 } else { widest(names.iter()) };
+        let names: Vec<Cow<'_, str>> =
+            elements.iter().map(|it| values::go_quoted(&it.name).into()).collect();
+        let width = if from_schema { 0 } else { widest(&names) };
         let mut text = format!("{{{}\n", self.forces(own, options));
         let mut hidden = 0;
         for (name, NamedNode { node: element, .. }) in names.iter().zip(elements) {
@@ -57,11 +61,11 @@ impl Printer<'_> {
                 hidden += 1;
                 continue;
             }
-            let mut line = self.line(name, width, element, depth + 1, inner);
+            let name = Name { text: name, width };
+            self.push_line(&mut text, name, element, depth + 1, inner);
             if matches!(element.shape, Shape::Object { .. }) {
-                line.insert(line.len() - 1, ',');
+                text.insert(text.len() - 1, ',');
             }
-            text.push_str(&line);
         }
         text.push_str(&self.hidden(hidden, "element", depth + 1, options));
         text + &self.closing("}", node, depth, options)

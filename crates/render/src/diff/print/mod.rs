@@ -4,7 +4,7 @@ pub(crate) mod block;
 pub(crate) mod collection;
 pub(crate) mod text;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write as _};
 
 use values::{MarkKind, Str};
 
@@ -26,6 +26,14 @@ pub(super) struct Options {
     pub(super) forces: bool,
 }
 
+/// The name of a node, padded so that the values of its siblings are below each other.
+#[derive(Clone, Copy)]
+pub(super) struct Name<'n> {
+    pub(super) text: &'n str,
+    /// The columns of the longest name of a sibling.
+    pub(super) width: usize,
+}
+
 /// Writes nodes in a style.
 pub(super) struct Printer<'a> {
     pub(super) style: &'a Style,
@@ -36,8 +44,26 @@ pub(super) struct Printer<'a> {
 impl Printer<'_> {
     /// Renders a node without its name. The first line starts at the caller's column; further lines are indented.
     pub(super) fn node(&self, node: &Node, depth: usize, options: Options) -> String {
+        let mut text = String::new();
+        self.push_node(&mut text, node, depth, options);
+        text
+    }
+
+    /// Appends what [`Printer::node`] returns.
+    fn push_node(&self, text: &mut String, node: &Node, depth: usize, options: Options) {
         match &node.shape {
-            Shape::Plain { before, after } => self.plain(node, before, after, options),
+            Shape::Plain { before, after } => self.push_plain(text, node, before, after, options),
+            Shape::Block { attributes, groups } => {
+                self.push_block(text, node, attributes, groups, depth, options);
+            }
+            _ => text.push_str(&self.other_node(node, depth, options)),
+        }
+    }
+
+    /// Renders a node that is neither a plain value nor a block.
+    fn other_node(&self, node: &Node, depth: usize, options: Options) -> String {
+        match &node.shape {
+            Shape::Plain { .. } | Shape::Block { .. } => self.node(node, depth, options),
             Shape::Text { before, after } => {
                 self.text(node, before.as_ref(), after.as_ref(), depth, options)
             }
@@ -67,9 +93,6 @@ impl Printer<'_> {
             Shape::Set { elements, from_schema } => {
                 self.set(node, elements, *from_schema, depth, options)
             }
-            Shape::Block { attributes, groups } => {
-                self.block(node, attributes, groups, depth, options)
-            }
             Shape::SecretBlock(_) => self.secret_block(node, depth, options),
             Shape::UnknownBlocks => {
                 format!("(known after apply){}", self.forces(node.replace, options))
@@ -77,32 +100,53 @@ impl Printer<'_> {
         }
     }
 
-    /// Renders a named node on its own lines, with its symbol and its warnings.
-    pub(super) fn line(
+    /// Appends a named node on its own lines, with its symbol and its warnings.
+    pub(super) fn push_line(
         &self,
-        name: &str,
-        width: usize,
+        text: &mut String,
+        name: Name<'_>,
         node: &Node,
         depth: usize,
         options: Options,
-    ) -> String {
-        let body = self.node(node, depth, options);
-        let symbol = self.symbol(node.act, options);
-        let pad = spaces(width.saturating_sub(name.chars().count()));
-        [&self.warnings(node, depth), &*indent(depth), symbol, name, &pad, " = ", &body, "\n"]
-            .concat()
+    ) {
+        text.push_str(&self.warnings(node, depth));
+        text.push_str(&indent(depth));
+        text.push_str(self.symbol(node.act, options));
+        text.push_str(name.text);
+        text.push_str(&spaces(name.width.saturating_sub(name.text.chars().count())));
+        text.push_str(" = ");
+        self.push_node(text, node, depth, options);
+        text.push('\n');
     }
 
-    fn plain(&self, node: &Node, before: &Scalar, after: &Scalar, options: Options) -> String {
-        let shown =
-            |it: &Scalar| it.clone().unwrap_or_else(|| self.style.paint(Paint::Dim, "null"));
-        let (before, after) = (shown(before), shown(after));
-        let forces = self.forces(node.replace, options);
+    fn push_plain(
+        &self,
+        text: &mut String,
+        node: &Node,
+        before: &Scalar,
+        after: &Scalar,
+        options: Options,
+    ) {
         match node.act {
-            Act::Create => after + &forces,
-            Act::Delete => format!("{before}{}{forces}", self.null_suffix(node.act, options)),
-            Act::NoOp => format!("{before}{forces}"),
-            Act::Update => format!("{before} {} {after}{forces}", self.arrow()),
+            Act::Create => self.push_scalar(text, after),
+            Act::Delete => {
+                self.push_scalar(text, before);
+                text.push_str(&self.null_suffix(node.act, options));
+            }
+            Act::NoOp => self.push_scalar(text, before),
+            Act::Update => {
+                self.push_scalar(text, before);
+                let _ = write!(text, " {} ", self.arrow());
+                self.push_scalar(text, after);
+            }
+        }
+        text.push_str(&self.forces(node.replace, options));
+    }
+
+    fn push_scalar(&self, text: &mut String, scalar: &Scalar) {
+        match scalar {
+            Some(scalar) => text.push_str(scalar),
+            None => text.push_str(&self.style.paint(Paint::Dim, "null")),
         }
     }
 
@@ -226,10 +270,13 @@ fn spaces(columns: usize) -> Cow<'static, str> {
 }
 
 /// The name as a configuration would write it: quoted unless it is an identifier.
-pub(super) fn name_of(key: &Str) -> String {
-    if addr::is_identifier(key) { key.to_string() } else { values::go_quoted(key) }
+pub(super) fn name_of(key: &Str) -> Cow<'_, str> {
+    match addr::is_identifier(key) {
+        true => Cow::Borrowed(key),
+        false => Cow::Owned(values::go_quoted(key)),
+    }
 }
 
-pub(super) fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
-    names.map(|it| it.chars().count()).max().unwrap_or(0)
+pub(super) fn widest(names: &[Cow<'_, str>]) -> usize {
+    names.iter().map(|it| it.chars().count()).max().unwrap_or(0)
 }

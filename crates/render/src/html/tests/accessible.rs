@@ -1,6 +1,6 @@
 //! The page for readers of all kinds: its structure, as a screen reader announces it, and the contrast of its colours.
 
-use std::collections::BTreeMap;
+use sorted::TreeMap;
 
 use crate::html::page::CSS;
 
@@ -78,7 +78,7 @@ impl Colour {
 }
 
 /// The colours of a theme by their variables.
-type Theme = BTreeMap<String, Colour>;
+type Theme = TreeMap<String, Colour>;
 
 /// The light and the dark theme, from the style of the page.
 fn themes() -> [Theme; 2] {

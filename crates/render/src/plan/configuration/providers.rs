@@ -1,6 +1,6 @@
 //! The provider configuration of each resource, and the contents of provider configurations.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use addr::{ProviderSource, VersionConstraint};
 use hir::{
@@ -9,6 +9,7 @@ use hir::{
 };
 use provider::Schema;
 use serde_json::{Map, Value as Json};
+use sorted::TreeMap;
 use values::Str;
 
 use crate::{Schemas, json, plan::configuration::expression::Expressions};
@@ -26,7 +27,7 @@ pub(super) struct Place<'a> {
     /// The static address of the module. `None` for the root module.
     address: Option<String>,
     /// The configuration that each inherited one comes from, by key. Empty while the configurations are collected.
-    inherited: Arc<BTreeMap<String, String>>,
+    inherited: Arc<TreeMap<String, String>>,
 }
 
 impl<'a> Place<'a> {
@@ -122,7 +123,7 @@ fn local_name(resource: &Resource) -> Str {
 
 /// The provider configurations of the module and of its child modules, by key.
 #[derive(Default)]
-pub(super) struct Configurations(BTreeMap<String, Configuration>);
+pub(super) struct Configurations(TreeMap<String, Configuration>);
 
 struct Configuration {
     source: String,

@@ -1,9 +1,8 @@
 //! Arguments of variables with `const = true`: their values must follow from the variables of the root module
 //! alone.
 
-use std::collections::BTreeSet;
-
 use db::Summary;
+use sorted::TreeSet;
 
 use crate::{
     analysis::{env::ItemEnv, problem::ItemProblem},
@@ -18,7 +17,7 @@ use crate::{
 /// A variable of the calling module is accepted here; the calls of that module are checked in turn.
 pub(super) fn dynamic_part(env: &ItemEnv<'_>, item: &Item, input: &Attr) -> Option<String> {
     let mut work: Vec<&StaticRef> = refs_of_input(item, input);
-    let mut seen = BTreeSet::new();
+    let mut seen = TreeSet::new();
     while let Some(reference) = work.pop() {
         match &reference.target {
             RefTarget::Variable(_) => {}
