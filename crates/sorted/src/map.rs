@@ -41,6 +41,18 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.entries.get_indexed(self.entries.find_index(key).ok()?)
     }
 
+    /// Returns the value of a key, for callers that know `position`, where a map with exactly the expected keys has it.
+    #[must_use]
+    pub fn get_near<Q: Ord + ?Sized>(&self, position: usize, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        match self.entries.get_indexed(position) {
+            Some((found, value)) if found.borrow() == key => Some(value),
+            _ => self.entries.get(key),
+        }
+    }
+
     /// Creates a map of entries in any order. The last of several values of a key remains.
     #[must_use]
     pub fn from_entries(mut entries: Vec<(K, V)>) -> SortedMap<K, V> {
@@ -183,6 +195,9 @@ mod tests {
             prop_assert!(found.iter().eq(expected.iter()));
             for key in 0..16 {
                 prop_assert_eq!(found.get_key_value(&key), expected.get_key_value(&key));
+                for position in 0..found.len() + 2 {
+                    prop_assert_eq!(found.get_near(position, &key), expected.get(&key));
+                }
             }
             prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
             expected.extend(more.iter().copied());

@@ -51,14 +51,14 @@ impl Check {
             (false, false) => {}
         }
         self.secret |= is_secret(planned) || is_secret(actual);
-        for (name, attribute) in block.attributes() {
-            let ty = || attribute.implied_type();
-            let (planned, actual) = (attr_of(planned, name, ty), attr_of(actual, name, ty));
+        for (position, (name, attribute)) in block.attributes().iter().enumerate() {
+            let part = |of| attr_of(of, position, name, || attribute.implied_type());
+            let (planned, actual) = (part(planned), part(actual));
             self.at(Step::Attr(name.clone()), |this| this.attribute(attribute, &planned, &actual));
         }
-        for (name, nested) in block.blocks() {
-            let ty = || nested.implied_type();
-            let (planned, actual) = (attr_of(planned, name, ty), attr_of(actual, name, ty));
+        for (position, (name, nested)) in block.blocks().iter().enumerate() {
+            let part = |of| attr_of(of, position, name, || nested.implied_type());
+            let (planned, actual) = (part(planned), part(actual));
             self.at(Step::Attr(name.clone()), |this| this.nested_block(nested, &planned, &actual));
         }
     }

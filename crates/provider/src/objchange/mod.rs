@@ -19,7 +19,7 @@ mod same;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use values::{Kind, MarkKind, Path, Step, Type, Value};
 
@@ -56,14 +56,21 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The attribute of an object. If the object as a whole is null or unknown, so is the attribute.
-fn attr_of(object: &Value, name: &str, ty: impl FnOnce() -> Type) -> Value {
+/// The attribute of an object. If the object as a whole is null or unknown, so is the attribute. `position` is that of
+/// the attribute in the schema, where an object without nested blocks has it, too.
+fn attr_of<'v>(
+    object: &'v Value,
+    position: usize,
+    name: &str,
+    ty: impl FnOnce() -> Type,
+) -> Cow<'v, Value> {
     match object.kind() {
-        Kind::Object(attributes) => {
-            attributes.get(name).cloned().unwrap_or_else(|| Value::null(ty()))
-        }
-        Kind::Unknown(_) => Value::unknown(ty()),
-        _ => Value::null(ty()),
+        Kind::Object(attributes) => match attributes.get_near(position, name) {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(Value::null(ty())),
+        },
+        Kind::Unknown(_) => Cow::Owned(Value::unknown(ty())),
+        _ => Cow::Owned(Value::null(ty())),
     }
 }
 

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use sorted::SortedMap;
 use values::{Kind, Path, Step, Str, Type, Value, ValueMap};
 
@@ -25,18 +27,23 @@ struct ValuesAtPath<'a> {
 }
 
 /// The three values of one attribute or block type.
-struct ElementValues {
-    prior: Value,
-    config: Value,
-    planned: Value,
+struct ElementValues<'a> {
+    prior: Cow<'a, Value>,
+    config: Cow<'a, Value>,
+    planned: Cow<'a, Value>,
 }
 
-impl ElementValues {
-    fn of(sides: &ValuesAtPath<'_>, name: &str, ty: impl Fn() -> Type) -> ElementValues {
+impl<'a> ElementValues<'a> {
+    fn of(
+        sides: &ValuesAtPath<'a>,
+        position: usize,
+        name: &str,
+        ty: impl Fn() -> Type,
+    ) -> ElementValues<'a> {
         ElementValues {
-            prior: attr_of(sides.prior, name, &ty),
-            config: attr_of(sides.config, name, &ty),
-            planned: attr_of(sides.planned, name, &ty),
+            prior: attr_of(sides.prior, position, name, &ty),
+            config: attr_of(sides.config, position, name, &ty),
+            planned: attr_of(sides.planned, position, name, &ty),
         }
     }
 
@@ -92,15 +99,15 @@ impl Check {
         }
         self.note_marks(sides);
         self.attributes(block.attributes(), sides);
-        for (name, nested) in block.blocks() {
-            let parts = ElementValues::of(sides, name, || nested.implied_type());
+        for (position, (name, nested)) in block.blocks().iter().enumerate() {
+            let parts = ElementValues::of(sides, position, name, || nested.implied_type());
             self.at(Step::Attr(name.clone()), |this| this.nested_block(nested, &parts.sides()));
         }
     }
 
     fn attributes(&mut self, attributes: &SortedMap<Str, Attribute>, sides: &ValuesAtPath<'_>) {
-        for (name, attribute) in attributes {
-            let parts = ElementValues::of(sides, name, || attribute.implied_type());
+        for (position, (name, attribute)) in attributes.iter().enumerate() {
+            let parts = ElementValues::of(sides, position, name, || attribute.implied_type());
             self.at(Step::Attr(name.clone()), |this| this.attribute(attribute, &parts.sides()));
         }
     }

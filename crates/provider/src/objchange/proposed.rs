@@ -34,9 +34,9 @@ pub fn planned_unknown_object(block: &Block, config: &Value) -> Value {
 fn merge_block(block: &Block, prior: &Value, config: &Value) -> Value {
     let Kind::Object(_) = config.kind() else { return prior.clone() };
     let mut merged = merge_attributes(block.attributes(), prior, config);
-    for (name, nested) in block.blocks() {
-        let ours = attr_of(prior, name, || nested.implied_type());
-        let theirs = attr_of(config, name, || nested.implied_type());
+    for (position, (name, nested)) in block.blocks().iter().enumerate() {
+        let ours = attr_of(prior, position, name, || nested.implied_type());
+        let theirs = attr_of(config, position, name, || nested.implied_type());
         merged.insert(name.clone(), merge_nested_block(nested, &ours, &theirs));
     }
     Value::object(merged).with_marks(config.marks())
@@ -49,10 +49,10 @@ fn merge_attributes(
 ) -> ValueMap {
     attributes
         .iter()
-        .map(|(name, attribute)| {
-            let ours = attr_of(prior, name, || attribute.implied_type());
-            let theirs = attr_of(config, name, || attribute.implied_type());
-            (name.clone(), merge_attribute(attribute, ours, theirs))
+        .enumerate()
+        .map(|(position, (name, attribute))| {
+            let part = |of| attr_of(of, position, name, || attribute.implied_type()).into_owned();
+            (name.clone(), merge_attribute(attribute, part(prior), part(config)))
         })
         .collect()
 }
