@@ -195,12 +195,12 @@ fn addresses<'p>(profile: &'p str, program: &'p str) -> impl Iterator<Item = u64
 type Sizes = BTreeMap<Uses, u64>;
 
 /// The bytes for which one more pattern is worth its time: the linker of LLVM compares each pattern with each
-/// function, which takes a millisecond.
-const BYTES_OF_PATTERN: u64 = 4096;
+/// function, which takes half a millisecond.
+const BYTES_OF_PATTERN: u64 = 512;
 
 /// The bytes that a command maps for each byte of an executed function outside of the place of that command: others
 /// are around it.
-const BYTES_OF_STRAY: u64 = 8;
+const BYTES_OF_STRAY: u64 = 2;
 
 /// The best place of functions with one pattern, and what a command maps more for each of them than it executes,
 /// for all commands together. The place is `0` if no pattern is worth its time.
@@ -491,7 +491,7 @@ mod tests {
         let read = ".text._ZN4addr4text4read17h*";
         check(&[(0x12000, 8)], &["/* plan */", addr, read, ")"]);
         check(
-            &[(0x10000, 8), (0x12000, 8), (0x14000, 8)],
+            &[(0x10000, 8), (0x12000, 8), (0x13000, 8), (0x14000, 8)],
             &["/* plan */", addr, ".text._ZN4addr*", ")"],
         );
     }
