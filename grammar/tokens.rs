@@ -1,4 +1,4 @@
-// The tokens outside templates, for `logos`. `cargo xtask codegen` generates the lexer from it
+// The tokens outside templates, for `logos`. `cargo xtask codegen` generates the lexer from them
 // (`crates/syntax/src/lexer/main/generated.rs`).
 
 /// A token of main mode; [`MainToken::kind`] returns its kind in the tree.

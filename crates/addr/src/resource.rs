@@ -150,10 +150,12 @@ pub struct ResourceInstance {
 }
 
 impl ResourceInstance {
-    /// The address as [`Display`](fmt::Display) writes it, for the callers that need many: the text is allocated once.
+    /// The address as [`Display`](fmt::Display) writes it, for callers that need many: unless it has a long module or
+    /// many escapes, the text is allocated once.
     pub fn text(&self) -> String {
         let resource = &self.resource;
-        let names = resource.mode.prefix().len() + resource.type_name.len() + resource.name.len();
+        let names =
+            resource.mode.prefix().len() + resource.type_name.len() + 1 + resource.name.len();
         let key = match &self.key {
             InstanceKey::None => 0,
             InstanceKey::Int(_) => 12,

@@ -1,4 +1,4 @@
-//! Sorting, and maps as sorted lists, with little machine code for each type.
+//! Sorting, and ordered maps and sets, with little machine code for each type.
 //!
 //! Start reading at [`SortedMap`], [`TreeMap`] and [`TreeSet`], then at [`sort`], [`sort_by`] and [`sort_by_key`].
 //! The compiler generates the sort of the standard library, 1,800 lines of LLVM code, in each crate for each type of
