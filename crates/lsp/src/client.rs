@@ -1,7 +1,8 @@
-//! Capabilities of the client.
+//! The properties of the client, from the parameters of `initialize`.
 
-use serde_json::Value;
-use tower_lsp_server::ls_types::InitializeParams;
+use serde::Deserialize;
+use serde_json::Value as Json;
+use tower_lsp_server::ls_types::{Uri, WorkspaceFolder};
 
 /// The capabilities of the client that the server uses.
 #[derive(Clone, Debug, Default)]
@@ -30,53 +31,51 @@ pub(crate) struct Client {
     pub(crate) versioned_edits: bool,
 }
 
-impl Client {
-    pub(crate) fn of(params: &InitializeParams) -> Client {
-        let all = &params.capabilities;
-        let text = all.text_document.clone().unwrap_or_default();
-        let workspace = all.workspace.clone().unwrap_or_default();
-        let completion = text.completion.and_then(|it| it.completion_item);
-        Client {
-            pulls_diagnostics: text.diagnostic.is_some(),
-            refreshes_diagnostics: workspace
-                .diagnostics
-                .is_some_and(|it| it.refresh_support == Some(true)),
-            refreshes_inlay_hints: workspace
-                .inlay_hint
-                .is_some_and(|it| it.refresh_support == Some(true)),
-            refreshes_code_lenses: workspace
-                .code_lens
-                .is_some_and(|it| it.refresh_support == Some(true)),
-            refreshes_semantic_tokens: workspace
-                .semantic_tokens
-                .is_some_and(|it| it.refresh_support == Some(true)),
-            watches_files: workspace
-                .did_change_watched_files
-                .is_some_and(|it| it.dynamic_registration == Some(true)),
-            sends_settings: workspace.configuration == Some(true),
-            has_related_information: text
-                .publish_diagnostics
-                .is_some_and(|it| it.related_information == Some(true)),
-            takes_snippets: completion.is_some_and(|it| it.snippet_support == Some(true)),
-            links_definitions: text.definition.is_some_and(|it| it.link_support == Some(true)),
-            nests_symbols: text
-                .document_symbol
-                .is_some_and(|it| it.hierarchical_document_symbol_support == Some(true)),
-            shows_status: all
-                .experimental
-                .as_ref()
-                .and_then(|it| it.get("statusNotification"))
-                .and_then(Value::as_bool)
-                .unwrap_or(false),
-            show_references: show_references(all.experimental.as_ref()),
-            versioned_edits: workspace
-                .workspace_edit
-                .is_some_and(|it| it.document_changes == Some(true)),
-        }
+/// The part of the parameters of `initialize` that the server uses. Capabilities stay JSON: the protocol's types for
+/// them are 80 structures, of which fifteen fields are used, and a client whose others are malformed can be served.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct InitializeParams {
+    pub(crate) capabilities: Json,
+    pub(crate) initialization_options: Option<Json>,
+    /// The folders of the workspace. Older clients name a root instead.
+    pub(crate) workspace_folders: Option<Vec<WorkspaceFolder>>,
+    pub(crate) root_uri: Option<Uri>,
+}
+
+impl InitializeParams {
+    /// The encodings of positions that the client offers.
+    pub(crate) fn position_encodings(&self) -> Vec<&str> {
+        let offered = self.capabilities.pointer("/general/positionEncodings");
+        let offered = offered.and_then(Json::as_array).into_iter().flatten();
+        offered.filter_map(Json::as_str).collect()
     }
 }
 
-/// The client's command that shows references, if it names one.
-fn show_references(experimental: Option<&Value>) -> Option<String> {
-    Some(experimental?.get("showReferencesCommandId")?.as_str()?.to_owned())
+impl Client {
+    pub(crate) fn of(params: &InitializeParams) -> Client {
+        let find = |path| params.capabilities.pointer(path).filter(|it| !it.is_null());
+        let has = |path| find(path).is_some();
+        let is_true = |path| find(path).and_then(Json::as_bool) == Some(true);
+        Client {
+            pulls_diagnostics: has("/textDocument/diagnostic"),
+            refreshes_diagnostics: is_true("/workspace/diagnostics/refreshSupport"),
+            refreshes_inlay_hints: is_true("/workspace/inlayHint/refreshSupport"),
+            refreshes_code_lenses: is_true("/workspace/codeLens/refreshSupport"),
+            refreshes_semantic_tokens: is_true("/workspace/semanticTokens/refreshSupport"),
+            watches_files: is_true("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            sends_settings: is_true("/workspace/configuration"),
+            has_related_information: is_true("/textDocument/publishDiagnostics/relatedInformation"),
+            takes_snippets: is_true("/textDocument/completion/completionItem/snippetSupport"),
+            links_definitions: is_true("/textDocument/definition/linkSupport"),
+            nests_symbols: is_true(
+                "/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport",
+            ),
+            shows_status: is_true("/experimental/statusNotification"),
+            show_references: find("/experimental/showReferencesCommandId")
+                .and_then(Json::as_str)
+                .map(str::to_owned),
+            versioned_edits: is_true("/workspace/workspaceEdit/documentChanges"),
+        }
+    }
 }

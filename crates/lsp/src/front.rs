@@ -1,23 +1,19 @@
-//! The handlers of requests and notifications. Each handler queues its message before its first await.
+//! The handlers of requests. Each handler queues its message and returns at once; the answer comes later.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-    mpsc::Sender,
-};
+use std::sync::{Arc, mpsc::Sender};
 
+use serde::Serialize;
+use serde_json::Value as Json;
 use tokio::sync::oneshot;
-use tower_lsp_server::{
-    LanguageServer,
-    jsonrpc::{Error, Result},
-    ls_types::*,
-};
+use tower_lsp_server::{jsonrpc::Error, ls_types::*};
 
 use crate::{
-    checks, convert,
+    checks,
+    client::InitializeParams,
+    convert,
     documents::path_of,
     message::Message,
-    snapshot::{Interest, Needs, Snapshot, Target, TypedRequest},
+    snapshot::{Answer, Compute, Interest, Needs, QueuedRequest, Snapshot, Target, json_of},
 };
 
 /// The number of retries after edits, for requests whose answers do not depend on a position in the old text.
@@ -26,11 +22,33 @@ const PERSISTENT: u8 = 20;
 /// The client-facing end of the message queue.
 pub(crate) struct LanguageFrontEnd {
     messages: Sender<Message>,
-    shut_down: Arc<AtomicBool>,
 }
 
-/// Cancels the computation of an answer when the handler of a cancelled request is dropped.
-struct InterestGuard(Arc<Interest>);
+/// The answer to a request, which may not be known yet. The computation of an answer that is dropped is cancelled.
+pub(crate) enum PendingAnswer {
+    Known(Answer),
+    Requested(oneshot::Receiver<Answer>, InterestGuard),
+}
+
+impl PendingAnswer {
+    /// Returns the answer as soon as it is known.
+    pub(crate) async fn wait(self) -> Answer {
+        match self {
+            PendingAnswer::Known(answer) => answer,
+            PendingAnswer::Requested(answer, _guard) => {
+                answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
+            }
+        }
+    }
+
+    /// An answer without a result.
+    pub(crate) fn null() -> PendingAnswer {
+        PendingAnswer::Known(Ok(Json::Null))
+    }
+}
+
+/// Cancels the computation of an answer when it is dropped, because the client has cancelled the request.
+pub(crate) struct InterestGuard(Arc<Interest>);
 
 impl Drop for InterestGuard {
     fn drop(&mut self) {
@@ -39,200 +57,173 @@ impl Drop for InterestGuard {
 }
 
 impl LanguageFrontEnd {
-    pub(crate) fn new(messages: Sender<Message>, shut_down: Arc<AtomicBool>) -> LanguageFrontEnd {
-        LanguageFrontEnd { messages, shut_down }
+    pub(crate) fn new(messages: Sender<Message>) -> LanguageFrontEnd {
+        LanguageFrontEnd { messages }
     }
 
-    fn send(&self, message: Message) {
+    /// Queues a message.
+    pub(crate) fn send(&self, message: Message) {
         // If the server thread is gone, the process is about to end.
         let _ = self.messages.send(message);
     }
 
     /// Makes a request about a file of a module. `None` if the file is not part of a module.
-    async fn request_for_file<R: Send + 'static>(
+    fn request_for_file<R: Serialize>(
         &self,
         uri: &Uri,
         attempts: u8,
         compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
-    ) -> Result<Option<R>> {
-        self.ask_with(uri, Needs::File, attempts, compute).await
+    ) -> PendingAnswer {
+        self.ask_with(uri, Needs::File, attempts, compute)
     }
 
     /// Makes a request about a file of a module or about a test file, whose target has the module under test.
-    async fn ask_of_tests_too<R: Send + 'static>(
+    fn ask_of_tests_too<R: Serialize>(
         &self,
         uri: &Uri,
         needs: Needs,
         attempts: u8,
         compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
-    ) -> Result<Option<R>> {
-        let Some(path) = path_of(uri) else { return Ok(None) };
+    ) -> PendingAnswer {
+        self.ask_about(uri, needs, attempts, move |snapshot, target| {
+            json_of(&compute(snapshot, target))
+        })
+    }
+
+    /// Makes a request about a file of a module or about a test file, whose computation may refuse it.
+    fn ask_about(
+        &self,
+        uri: &Uri,
+        needs: Needs,
+        attempts: u8,
+        compute: impl Fn(&Snapshot, Target) -> Answer + Send + 'static,
+    ) -> PendingAnswer {
+        let Some(path) = path_of(uri) else { return PendingAnswer::null() };
         let own = path.clone();
         let compute = move |snapshot: &Snapshot, target: Option<Target>| {
             let target = target.or_else(|| snapshot.test_target(&own));
-            Ok(target.and_then(|target| compute(snapshot, target)))
+            target.map_or(Ok(Json::Null), |target| compute(snapshot, target))
         };
-        self.request(Some(path), needs, attempts, compute).await
+        self.ask(Some(path), needs, attempts, compute)
     }
 
     /// Makes a request about a file of a module that may need more data than the file.
-    async fn ask_with<R: Send + 'static>(
+    fn ask_with<R: Serialize>(
         &self,
         uri: &Uri,
         needs: Needs,
         attempts: u8,
         compute: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
-    ) -> Result<Option<R>> {
-        let Some(path) = path_of(uri) else { return Ok(None) };
+    ) -> PendingAnswer {
+        let Some(path) = path_of(uri) else { return PendingAnswer::null() };
         let compute = move |snapshot: &Snapshot, target: Option<Target>| {
-            Ok(target.and_then(|target| compute(snapshot, target)))
+            json_of(&target.and_then(|target| compute(snapshot, target)))
         };
-        self.request(Some(path), needs, attempts, compute).await
+        self.ask(Some(path), needs, attempts, compute)
     }
 
     /// Makes a request about a file of a module, a test file or a variables file.
-    async fn ask_of_either<R: Send + 'static>(
+    fn ask_of_either<R: Serialize>(
         &self,
         uri: &Uri,
         attempts: u8,
         of_module: impl Fn(&Snapshot, Target) -> Option<R> + Send + 'static,
         of_variables_file: impl Fn(&Snapshot, &str) -> Option<R> + Send + 'static,
-    ) -> Result<Option<R>> {
-        let Some(path) = path_of(uri) else { return Ok(None) };
+    ) -> PendingAnswer {
+        let Some(path) = path_of(uri) else { return PendingAnswer::null() };
         let own = path.clone();
         let compute = move |snapshot: &Snapshot, target: Option<Target>| {
-            Ok(match target.or_else(|| snapshot.test_target(&own)) {
+            json_of(&match target.or_else(|| snapshot.test_target(&own)) {
                 Some(target) => of_module(snapshot, target),
                 None => of_variables_file(snapshot, &own),
             })
         };
-        self.request(Some(path), Needs::File, attempts, compute).await
+        self.ask(Some(path), Needs::File, attempts, compute)
     }
 
     /// Requests the formatting of a file or of a range of it.
-    async fn format(&self, uri: &Uri, range: Option<Range>) -> Result<Option<Vec<TextEdit>>> {
+    fn format(&self, uri: &Uri, range: Option<Range>) -> PendingAnswer {
         self.ask_of_either(
             uri,
             0,
             move |snapshot, target| convert::formatting(snapshot, target, range),
             move |snapshot, path| convert::formatting_of_variables_file(snapshot, path, range),
         )
-        .await
     }
 
     /// Makes a request about a position in a file.
-    async fn ask_at<R: Send + 'static>(
+    fn ask_at<R: Serialize>(
         &self,
         place: TextDocumentPositionParams,
         compute: impl Fn(&Snapshot, Target, Position) -> Option<R> + Send + 'static,
-    ) -> Result<Option<R>> {
-        self.ask_at_with(place, Needs::File, compute).await
+    ) -> PendingAnswer {
+        self.ask_at_with(place, Needs::File, compute)
     }
 
     /// Makes a request about a position in a file that may need more data than the file.
-    async fn ask_at_with<R: Send + 'static>(
+    fn ask_at_with<R: Serialize>(
         &self,
         place: TextDocumentPositionParams,
         needs: Needs,
         compute: impl Fn(&Snapshot, Target, Position) -> Option<R> + Send + 'static,
-    ) -> Result<Option<R>> {
+    ) -> PendingAnswer {
         let TextDocumentPositionParams { text_document, position } = place;
         let compute =
             move |snapshot: &Snapshot, target: Target| compute(snapshot, target, position);
-        self.ask_of_tests_too(&text_document.uri, needs, 0, compute).await
+        self.ask_of_tests_too(&text_document.uri, needs, 0, compute)
     }
 
     /// Makes a request about a path, or about the whole workspace if `path` is `None`.
-    async fn request<R: Send + 'static>(
+    fn ask(
         &self,
         path: Option<String>,
         needs: Needs,
         attempts: u8,
-        compute: impl Fn(&Snapshot, Option<Target>) -> Result<R> + Send + 'static,
-    ) -> Result<R> {
+        compute: impl Fn(&Snapshot, Option<Target>) -> Answer + Send + 'static,
+    ) -> PendingAnswer {
         let interest = Arc::<Interest>::default();
+        let guard = InterestGuard(Arc::clone(&interest));
         let (reply, answer) = oneshot::channel();
-        let request =
-            TypedRequest { path, needs, interest: Arc::clone(&interest), reply, compute, attempts };
-        self.send(Message::Request(Box::new(request)));
-        let _guard = InterestGuard(interest);
-        answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
+        let compute: Compute = Box::new(compute);
+        let request = QueuedRequest { path, needs, interest, reply, compute, attempts };
+        self.send(Message::Request(request));
+        PendingAnswer::Requested(answer, guard)
     }
 }
 
-impl LanguageServer for LanguageFrontEnd {
-    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+/// The handlers.
+impl LanguageFrontEnd {
+    pub(crate) fn initialize(&self, params: InitializeParams) -> PendingAnswer {
         let (reply, answer) = oneshot::channel();
         self.send(Message::Initialize(Box::new(params), reply));
-        answer.await.map_err(|_| Error::internal_error())
+        PendingAnswer::Requested(answer, InterestGuard(Arc::default()))
     }
 
-    async fn initialized(&self, _: InitializedParams) {
-        self.send(Message::Initialized);
-    }
-
-    async fn shutdown(&self) -> Result<()> {
-        self.shut_down.store(true, Ordering::SeqCst);
-        Ok(())
-    }
-
-    async fn did_open(&self, params: DidOpenTextDocumentParams) {
-        self.send(Message::Open(params.text_document));
-    }
-
-    async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        self.send(Message::Change(params));
-    }
-
-    async fn did_close(&self, params: DidCloseTextDocumentParams) {
-        self.send(Message::Close(params.text_document.uri));
-    }
-
-    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        let changed = params.changes.iter().filter_map(|it| path_of(&it.uri));
-        self.send(Message::Watched(changed.collect()));
-    }
-
-    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
-        self.send(Message::Folders(params.event));
-    }
-
-    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        self.send(Message::Settings(params.settings));
-    }
-
-    async fn diagnostic(
-        &self,
-        params: DocumentDiagnosticParams,
-    ) -> Result<DocumentDiagnosticReportResult> {
+    pub(crate) fn diagnostic(&self, params: DocumentDiagnosticParams) -> PendingAnswer {
         let previous = params.previous_result_id;
         let Some(path) = path_of(&params.text_document.uri) else {
-            return Ok(checks::empty_report().into());
+            return PendingAnswer::Known(diagnostics(checks::empty_report()));
         };
         let own = path.clone();
         let report = move |snapshot: &Snapshot, target: Option<Target>| {
             let previous = previous.as_deref();
-            Ok(match target {
+            diagnostics(match target {
                 Some(target) => checks::report(snapshot, target, previous),
                 None => checks::report_outside_modules(snapshot, &own, previous),
             })
         };
-        let report = self.request(Some(path), Needs::Configuration, PERSISTENT, report).await?;
-        Ok(report.into())
+        self.ask(Some(path), Needs::Configuration, PERSISTENT, report)
     }
 
-    async fn workspace_diagnostic(
-        &self,
-        params: WorkspaceDiagnosticParams,
-    ) -> Result<WorkspaceDiagnosticReportResult> {
+    pub(crate) fn workspace_diagnostic(&self, params: WorkspaceDiagnosticParams) -> PendingAnswer {
         let previous = params.previous_result_ids;
-        self.request(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
-            Ok(checks::workspace_report(snapshot, &previous).into())
+        self.ask(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
+            let report = checks::workspace_report(snapshot, &previous);
+            json_of(&WorkspaceDiagnosticReportResult::from(report))
         })
-        .await
     }
 
-    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+    pub(crate) fn hover(&self, params: HoverParams) -> PendingAnswer {
         let TextDocumentPositionParams { text_document, position } =
             params.text_document_position_params;
         self.ask_of_either(
@@ -241,10 +232,9 @@ impl LanguageServer for LanguageFrontEnd {
             move |snapshot, target| convert::hover(snapshot, target, position),
             move |snapshot, path| convert::hover_in_variables_file(snapshot, path, position),
         )
-        .await
     }
 
-    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+    pub(crate) fn completion(&self, params: CompletionParams) -> PendingAnswer {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let trigger = params.context.and_then(|it| it.trigger_character);
         self.ask_of_either(
@@ -255,10 +245,9 @@ impl LanguageServer for LanguageFrontEnd {
             },
             move |snapshot, path| convert::completion_in_variables_file(snapshot, path, position),
         )
-        .await
     }
 
-    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+    pub(crate) fn signature_help(&self, params: SignatureHelpParams) -> PendingAnswer {
         let TextDocumentPositionParams { text_document, position } =
             params.text_document_position_params;
         self.ask_of_tests_too(
@@ -267,204 +256,150 @@ impl LanguageServer for LanguageFrontEnd {
             PERSISTENT,
             move |snapshot, target| convert::signature_help(snapshot, target, position),
         )
-        .await
     }
 
-    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+    pub(crate) fn inlay_hint(&self, params: InlayHintParams) -> PendingAnswer {
         self.ask_with(
             &params.text_document.uri,
             Needs::Configuration,
             PERSISTENT,
             move |snapshot, target| convert::inlay_hints(snapshot, target, params.range),
         )
-        .await
     }
 
-    async fn semantic_tokens_full(
-        &self,
-        params: SemanticTokensParams,
-    ) -> Result<Option<SemanticTokensResult>> {
-        let tokens = self
-            .ask_of_tests_too(
-                &params.text_document.uri,
-                Needs::Configuration,
-                PERSISTENT,
-                convert::semantic_tokens,
-            )
-            .await?;
-        Ok(tokens.map(SemanticTokensResult::Tokens))
+    pub(crate) fn semantic_tokens_full(&self, params: SemanticTokensParams) -> PendingAnswer {
+        self.ask_of_tests_too(
+            &params.text_document.uri,
+            Needs::Configuration,
+            PERSISTENT,
+            convert::semantic_tokens,
+        )
     }
 
-    async fn semantic_tokens_range(
-        &self,
-        params: SemanticTokensRangeParams,
-    ) -> Result<Option<SemanticTokensRangeResult>> {
-        let tokens = self
-            .ask_of_tests_too(
-                &params.text_document.uri,
-                Needs::Configuration,
-                PERSISTENT,
-                move |snapshot, target| convert::semantic_tokens_in(snapshot, target, params.range),
-            )
-            .await?;
-        Ok(tokens.map(SemanticTokensRangeResult::Tokens))
+    pub(crate) fn semantic_tokens_range(&self, params: SemanticTokensRangeParams) -> PendingAnswer {
+        self.ask_of_tests_too(
+            &params.text_document.uri,
+            Needs::Configuration,
+            PERSISTENT,
+            move |snapshot, target| convert::semantic_tokens_in(snapshot, target, params.range),
+        )
     }
 
-    async fn goto_definition(
-        &self,
-        params: GotoDefinitionParams,
-    ) -> Result<Option<GotoDefinitionResponse>> {
-        self.ask_at(params.text_document_position_params, convert::definition).await
+    /// The definition is the answer to a request for the declaration, too.
+    pub(crate) fn definition(&self, params: GotoDefinitionParams) -> PendingAnswer {
+        self.ask_at(params.text_document_position_params, convert::definition)
     }
 
-    async fn goto_declaration(
-        &self,
-        params: GotoDefinitionParams,
-    ) -> Result<Option<GotoDefinitionResponse>> {
-        self.ask_at(params.text_document_position_params, convert::definition).await
-    }
-
-    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+    pub(crate) fn references(&self, params: ReferenceParams) -> PendingAnswer {
         let with_declarations = params.context.include_declaration;
         let place = params.text_document_position;
         self.ask_at_with(place, Needs::Callers, move |snapshot, target, position| {
             convert::references(snapshot, target, position, with_declarations)
         })
-        .await
     }
 
-    async fn document_highlight(
-        &self,
-        params: DocumentHighlightParams,
-    ) -> Result<Option<Vec<DocumentHighlight>>> {
-        self.ask_at(params.text_document_position_params, convert::highlights).await
+    pub(crate) fn document_highlight(&self, params: DocumentHighlightParams) -> PendingAnswer {
+        self.ask_at(params.text_document_position_params, convert::highlights)
     }
 
-    async fn prepare_rename(
-        &self,
-        params: TextDocumentPositionParams,
-    ) -> Result<Option<PrepareRenameResponse>> {
-        self.ask_at(params, |snapshot, target, position| {
-            Some(convert::prepare_rename(snapshot, target, position))
+    pub(crate) fn prepare_rename(&self, params: TextDocumentPositionParams) -> PendingAnswer {
+        let TextDocumentPositionParams { text_document, position } = params;
+        self.ask_about(&text_document.uri, Needs::File, 0, move |snapshot, target| {
+            json_of(&convert::prepare_rename(snapshot, target, position)?)
         })
-        .await?
-        .transpose()
     }
 
-    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+    pub(crate) fn rename(&self, params: RenameParams) -> PendingAnswer {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let new_name = params.new_name;
-        let place = params.text_document_position;
-        let answer = self
-            .ask_at_with(place, Needs::Callers, move |snapshot, target, position| {
-                Some(convert::rename(snapshot, target, position, &new_name))
-            })
-            .await?;
-        Ok(answer.transpose()?.flatten())
+        self.ask_about(&text_document.uri, Needs::Callers, 0, move |snapshot, target| {
+            json_of(&convert::rename(snapshot, target, position, &new_name)?)
+        })
     }
 
-    async fn document_symbol(
-        &self,
-        params: DocumentSymbolParams,
-    ) -> Result<Option<DocumentSymbolResponse>> {
+    pub(crate) fn document_symbol(&self, params: DocumentSymbolParams) -> PendingAnswer {
         self.ask_of_tests_too(
             &params.text_document.uri,
             Needs::File,
             PERSISTENT,
             convert::document_symbols,
         )
-        .await
     }
 
-    async fn symbol(
-        &self,
-        params: WorkspaceSymbolParams,
-    ) -> Result<Option<WorkspaceSymbolResponse>> {
+    pub(crate) fn symbol(&self, params: WorkspaceSymbolParams) -> PendingAnswer {
         self.send(Message::LoadEverything);
-        self.request(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
+        self.ask(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
             let found = convert::workspace_symbols(snapshot, &params.query);
-            Ok(Some(WorkspaceSymbolResponse::Nested(found)))
+            json_of(&WorkspaceSymbolResponse::Nested(found))
         })
-        .await
     }
 
-    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+    pub(crate) fn folding_range(&self, params: FoldingRangeParams) -> PendingAnswer {
         self.ask_of_tests_too(&params.text_document.uri, Needs::File, PERSISTENT, convert::folds)
-            .await
     }
 
-    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
-        self.format(&params.text_document.uri, None).await
+    pub(crate) fn formatting(&self, params: DocumentFormattingParams) -> PendingAnswer {
+        self.format(&params.text_document.uri, None)
     }
 
-    async fn range_formatting(
-        &self,
-        params: DocumentRangeFormattingParams,
-    ) -> Result<Option<Vec<TextEdit>>> {
-        self.format(&params.text_document.uri, Some(params.range)).await
+    pub(crate) fn range_formatting(&self, params: DocumentRangeFormattingParams) -> PendingAnswer {
+        self.format(&params.text_document.uri, Some(params.range))
     }
 
-    async fn selection_range(
-        &self,
-        params: SelectionRangeParams,
-    ) -> Result<Option<Vec<SelectionRange>>> {
+    pub(crate) fn selection_range(&self, params: SelectionRangeParams) -> PendingAnswer {
         self.ask_of_tests_too(&params.text_document.uri, Needs::File, 0, move |snapshot, target| {
             convert::selections(snapshot, target, &params.positions)
         })
-        .await
     }
 
-    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+    pub(crate) fn document_link(&self, params: DocumentLinkParams) -> PendingAnswer {
         self.ask_of_tests_too(&params.text_document.uri, Needs::File, PERSISTENT, convert::links)
-            .await
     }
 
-    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+    pub(crate) fn code_lens(&self, params: CodeLensParams) -> PendingAnswer {
         self.ask_with(
             &params.text_document.uri,
             Needs::Configuration,
             PERSISTENT,
             convert::lenses::code_lenses,
         )
-        .await
     }
 
-    async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
+    pub(crate) fn code_lens_resolve(&self, lens: CodeLens) -> PendingAnswer {
         let uri =
             lens.data.as_ref().and_then(|data| data.get("uri")?.as_str()?.parse::<Uri>().ok());
-        let Some(uri) = uri else { return Ok(lens) };
-        let unresolved = lens.clone();
-        let resolved = self.ask_with(&uri, Needs::Callers, PERSISTENT, move |snapshot, target| {
-            convert::lenses::resolve(snapshot, target, lens.clone())
-        });
-        Ok(resolved.await?.unwrap_or(unresolved))
+        let Some(path) = uri.as_ref().and_then(path_of) else {
+            return PendingAnswer::Known(json_of(&lens));
+        };
+        self.ask(Some(path), Needs::Callers, PERSISTENT, move |snapshot, target| {
+            let resolve = |target| convert::lenses::resolve(snapshot, target, lens.clone());
+            json_of(&target.and_then(resolve).as_ref().unwrap_or(&lens))
+        })
     }
 
-    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+    pub(crate) fn code_action(&self, params: CodeActionParams) -> PendingAnswer {
         let uri = params.text_document.uri.clone();
         self.request_for_file(&uri, 0, move |snapshot, target| {
             convert::code_actions(snapshot, target, &params)
         })
-        .await
     }
 
-    async fn prepare_call_hierarchy(
+    pub(crate) fn prepare_call_hierarchy(
         &self,
         params: CallHierarchyPrepareParams,
-    ) -> Result<Option<Vec<CallHierarchyItem>>> {
-        self.ask_at(params.text_document_position_params, convert::calls::prepare).await
+    ) -> PendingAnswer {
+        self.ask_at(params.text_document_position_params, convert::calls::prepare)
     }
 
-    async fn incoming_calls(
-        &self,
-        params: CallHierarchyIncomingCallsParams,
-    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
-        self.ask_with(&params.item.uri, Needs::Callers, 0, convert::calls::incoming).await
+    pub(crate) fn incoming_calls(&self, params: CallHierarchyIncomingCallsParams) -> PendingAnswer {
+        self.ask_with(&params.item.uri, Needs::Callers, 0, convert::calls::incoming)
     }
 
-    async fn outgoing_calls(
-        &self,
-        params: CallHierarchyOutgoingCallsParams,
-    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
-        self.request_for_file(&params.item.uri, 0, convert::calls::outgoing).await
+    pub(crate) fn outgoing_calls(&self, params: CallHierarchyOutgoingCallsParams) -> PendingAnswer {
+        self.request_for_file(&params.item.uri, 0, convert::calls::outgoing)
     }
+}
+
+fn diagnostics(report: DocumentDiagnosticReport) -> Answer {
+    json_of(&DocumentDiagnosticReportResult::from(report))
 }

@@ -1,6 +1,7 @@
 //! The language server: the LSP front end of `ide`, with one database behind it.
 //!
-//! Start reading at [`serve`], then `frames` and `transport` (bytes to messages and back), `front` (the handlers),
+//! Start reading at [`serve`], then `frames` and `transport` (bytes to messages and back), `methods` and `front` (the
+//! handlers),
 //! `message` and `server` (the thread that owns the database), `snapshot` (how a request is answered), `checks`
 //! (diagnostics while the user types) and `reading` (background reads from the disk).
 //!
@@ -10,8 +11,8 @@
 //!                └──── outgoing ◄─────── diagnostics, status ◄── Message ─────────┘
 //! ```
 //!
-//! **Invariant:** handlers queue their message before their first await, so edits and requests keep the order in
-//! which the client sent them (the transport polls the handlers in order).
+//! **Invariant:** handlers queue their message before they return, so edits and requests keep the order in which the
+//! client sent them.
 //! **Invariant:** only the server thread changes the database. Readers have a snapshot, which an edit cancels.
 //! **Invariant:** no program is started, whatever the workspace contains: schemas come from the files that `init`
 //! wrote.
@@ -27,6 +28,7 @@ mod front;
 pub mod fuzz;
 mod installation;
 mod message;
+mod methods;
 mod outgoing;
 mod position;
 mod reading;
@@ -45,7 +47,6 @@ use std::{
 use db::System;
 use futures::future::LocalBoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tower_lsp_server::LspService;
 
 pub use crate::installation::{Installation, Installed, PlannedCauses, PlannedQuestion};
 
@@ -80,16 +81,11 @@ async fn serve_client(
 ) -> bool {
     let (messages, inbox) = mpsc::channel();
     let (outgoing, outbox) = tokio::sync::mpsc::unbounded_channel();
-    let shut_down = Arc::default();
-    let (service, socket) = LspService::build(|client| {
-        tokio::spawn(outgoing::deliver(client, outbox));
-        front::LanguageFrontEnd::new(messages.clone(), Arc::clone(&shut_down))
-    })
-    .finish();
+    let front = front::LanguageFrontEnd::new(messages.clone());
     let own = messages.clone();
     let thread = server::start(system, installation, own, inbox, outgoing);
-    transport::carry(input, output, service, socket).await;
+    let is_shut_down = transport::carry(input, output, front, outbox).await;
     let _ = messages.send(message::Message::Exit);
     drop(thread);
-    shut_down.load(std::sync::atomic::Ordering::SeqCst)
+    is_shut_down
 }

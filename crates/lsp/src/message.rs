@@ -2,15 +2,19 @@
 
 use tokio::sync::oneshot;
 use tower_lsp_server::ls_types::{
-    DidChangeTextDocumentParams, InitializeParams, InitializeResult, TextDocumentItem, Uri,
-    WorkspaceFoldersChangeEvent,
+    DidChangeTextDocumentParams, TextDocumentItem, Uri, WorkspaceFoldersChangeEvent,
 };
 
-use crate::{checks::Checked, reading::Read, snapshot::QueuedRequest};
+use crate::{
+    checks::Checked,
+    client::InitializeParams,
+    reading::Read,
+    snapshot::{Answer, QueuedRequest},
+};
 
 /// A message to the server thread.
 pub(crate) enum Message {
-    Initialize(Box<InitializeParams>, oneshot::Sender<InitializeResult>),
+    Initialize(Box<InitializeParams>, oneshot::Sender<Answer>),
     Initialized,
     Open(TextDocumentItem),
     Change(DidChangeTextDocumentParams),
@@ -22,7 +26,7 @@ pub(crate) enum Message {
     Settings(serde_json::Value),
     /// A workspace-wide search needs all modules.
     LoadEverything,
-    Request(Box<dyn QueuedRequest>),
+    Request(QueuedRequest),
     Checked(Checked),
     /// The result of a background read.
     Read(Read),

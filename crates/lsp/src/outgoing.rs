@@ -1,11 +1,15 @@
 //! Notifications and requests that the server sends on its own.
 
-use tokio::sync::mpsc::UnboundedReceiver;
+use std::cell::{Cell, RefCell};
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use serde_json::Value as Json;
 use tower_lsp_server::{
-    Client,
+    jsonrpc::{Id, Request, RequestBuilder, Response},
     ls_types::{
-        ConfigurationItem, Diagnostic, MessageType, Registration, Uri,
-        notification::Notification as Protocol,
+        ConfigurationItem, ConfigurationParams, Diagnostic, MessageType, PublishDiagnosticsParams,
+        Registration, RegistrationParams, ShowMessageParams, Uri,
     },
 };
 
@@ -20,10 +24,13 @@ pub(crate) enum Outgoing {
     /// Registrations of capabilities.
     Register(Vec<Registration>),
     /// A request for the user's settings, with the receiver of the answer.
-    AskForSettings(Box<dyn Fn(serde_json::Value) + Send>),
+    AskForSettings(SettingsReceiver),
     /// A request to pull data again.
     Refresh(Refresh),
 }
+
+/// Receives the user's settings.
+pub(crate) type SettingsReceiver = Box<dyn Fn(Json) + Send>;
 
 /// The kinds of data that a client should pull again.
 #[derive(Clone, Copy, Default)]
@@ -52,56 +59,75 @@ impl Status {
     }
 }
 
-enum StatusNotification {}
-
-impl Protocol for StatusNotification {
-    type Params = Status;
-    const METHOD: &'static str = "mayfly/status";
+/// The requests of the server, of which the client has not answered some.
+#[derive(Default)]
+pub(crate) struct ServerRequests {
+    /// The number of requests so far, which is the id of the next one.
+    count: Cell<i64>,
+    /// The receivers of settings, by the id of the request. The answers to other requests have no consequence.
+    receivers: RefCell<FxHashMap<i64, SettingsReceiver>>,
 }
 
-/// Sends outgoing messages in order. Requests that wait for an answer of the client do not delay the others.
-pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoing>) {
-    while let Some(outgoing) = outbox.recv().await {
+impl ServerRequests {
+    /// The messages of the protocol that tell something to the client.
+    pub(crate) fn messages(&self, outgoing: Outgoing) -> Vec<Request> {
         match outgoing {
             Outgoing::Diagnostics(uri, diagnostics, version) => {
-                client.publish_diagnostics(uri, diagnostics, version).await;
+                let params = PublishDiagnosticsParams { uri, diagnostics, version };
+                vec![message("textDocument/publishDiagnostics", &params).finish()]
             }
-            Outgoing::Message(kind, text) => client.show_message(kind, text).await,
-            Outgoing::Status(status) => {
-                client.send_notification::<StatusNotification>(status).await;
+            Outgoing::Message(typ, message) => {
+                let params = ShowMessageParams { typ, message };
+                vec![self::message("window/showMessage", &params).finish()]
             }
+            Outgoing::Status(status) => vec![message("mayfly/status", &status).finish()],
             Outgoing::Register(registrations) => {
-                let client = client.clone();
-                tokio::spawn(async move { client.register_capability(registrations).await });
+                let params =
+                    message("client/registerCapability", &RegistrationParams { registrations });
+                vec![params.id(self.next_id()).finish()]
             }
-            Outgoing::AskForSettings(answer) => {
-                let client = client.clone();
-                tokio::spawn(async move {
-                    let section = Some("mayfly".to_owned());
-                    let item = ConfigurationItem { scope_uri: None, section };
-                    for options in client.configuration(vec![item]).await.unwrap_or_default() {
-                        answer(options);
-                    }
-                });
-            }
-            Outgoing::Refresh(refresh) => {
-                let client = client.clone();
-                // A client without support answers with an error, which has no consequence.
-                tokio::spawn(async move {
-                    if refresh.diagnostics {
-                        let _ = client.workspace_diagnostic_refresh().await;
-                    }
-                    if refresh.inlay_hints {
-                        let _ = client.inlay_hint_refresh().await;
-                    }
-                    if refresh.code_lenses {
-                        let _ = client.code_lens_refresh().await;
-                    }
-                    if refresh.semantic_tokens {
-                        let _ = client.semantic_tokens_refresh().await;
-                    }
-                });
-            }
+            Outgoing::AskForSettings(receiver) => vec![self.settings_request(receiver)],
+            Outgoing::Refresh(refresh) => self.refresh_requests(refresh),
         }
     }
+
+    fn settings_request(&self, receiver: SettingsReceiver) -> Request {
+        let item = ConfigurationItem { scope_uri: None, section: Some("mayfly".to_owned()) };
+        let params = ConfigurationParams { items: vec![item] };
+        let id = self.next_id();
+        self.receivers.borrow_mut().insert(id, receiver);
+        message("workspace/configuration", &params).id(id).finish()
+    }
+
+    /// A client without support answers with errors.
+    fn refresh_requests(&self, refresh: Refresh) -> Vec<Request> {
+        let methods = [
+            (refresh.diagnostics, "workspace/diagnostic/refresh"),
+            (refresh.inlay_hints, "workspace/inlayHint/refresh"),
+            (refresh.code_lenses, "workspace/codeLens/refresh"),
+            (refresh.semantic_tokens, "workspace/semanticTokens/refresh"),
+        ];
+        let methods = methods.iter().filter(|(is_stale, _)| *is_stale);
+        methods.map(|(_, method)| Request::build(*method).id(self.next_id()).finish()).collect()
+    }
+
+    fn next_id(&self) -> i64 {
+        let id = self.count.get();
+        self.count.set(id + 1);
+        id
+    }
+
+    /// Takes the client's answer to a request. An answer without a request is dropped.
+    pub(crate) fn take(&self, answer: Response) {
+        let (Id::Number(id), Ok(settings)) = answer.into_parts() else { return };
+        let Some(receive) = self.receivers.borrow_mut().remove(&id) else { return };
+        if let Json::Array(settings) = settings {
+            settings.into_iter().for_each(receive);
+        }
+    }
+}
+
+fn message(method: &'static str, params: &impl Serialize) -> RequestBuilder {
+    let params = serde_json::to_value(params).expect("parameters have string keys only");
+    Request::build(method).params(params)
 }

@@ -22,8 +22,8 @@ pub(crate) enum Encoding {
 
 impl Encoding {
     /// Chooses the cheapest encoding that the client offers.
-    pub(crate) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
-        let offers = |kind| offered.is_some_and(|all| all.contains(&kind));
+    pub(crate) fn negotiate(offered: &[&str]) -> Encoding {
+        let offers = |kind: PositionEncodingKind| offered.contains(&kind.as_str());
         match () {
             () if offers(PositionEncodingKind::UTF8) => Encoding::Utf8,
             () if offers(PositionEncodingKind::UTF32) => Encoding::Utf32,

@@ -34,7 +34,7 @@ use values::Str;
 use crate::{
     capabilities,
     checks::Checks,
-    client::Client,
+    client::{Client, InitializeParams},
     documents::{Document, Documents, path_of},
     installation::Installation,
     message::Message,
@@ -42,7 +42,7 @@ use crate::{
     position::Encoding,
     reading::{Read, Reading},
     settings::Settings,
-    snapshot::{Edits, Needs, QueuedRequest, RejectedFiles, Snapshot, Target},
+    snapshot::{Edits, Needs, QueuedRequest, RejectedFiles, Snapshot, Target, json_of},
 };
 
 /// The number of workers for requests and for checks of edited files.
@@ -82,7 +82,7 @@ struct Server {
     /// The directories of the workspace that are known to contain modules.
     modules: Arc<TreeSet<String>>,
     /// The requests that wait for background reads.
-    deferred: Vec<Box<dyn QueuedRequest>>,
+    deferred: Vec<QueuedRequest>,
     edits: Edits,
     /// The diagnostics of files of modules that the database rejects.
     rejected: Arc<RejectedFiles>,
@@ -265,7 +265,7 @@ impl Server {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Initialize(params, reply) => {
-                let _ = reply.send(self.initialize(&params));
+                let _ = reply.send(json_of(&self.initialize(&params)));
             }
             Message::Initialized => {
                 if self.client.sends_settings {
@@ -315,15 +315,12 @@ impl Server {
         })
     }
 
-    #[expect(deprecated, reason = "older clients name a root, no folders")]
     fn initialize(&mut self, params: &InitializeParams) -> InitializeResult {
         self.client = Arc::new(Client::of(params));
         if let Some(options) = &params.initialization_options {
             self.settings = self.settings.with(options);
         }
-        let offered = params.capabilities.general.as_ref();
-        let offered = offered.and_then(|it| it.position_encodings.as_deref());
-        self.encoding = Encoding::negotiate(offered);
+        self.encoding = Encoding::negotiate(&params.position_encodings());
         let folders = params.workspace_folders.as_deref().unwrap_or_default();
         self.folders = folders.iter().filter_map(|it| path_of(&it.uri)).collect();
         if self.folders.is_empty() {
@@ -395,10 +392,10 @@ impl Server {
         self.reading.is_unplaced(parent) || owner().is_some_and(is_unread)
     }
 
-    fn must_wait(&self, request: &dyn QueuedRequest) -> bool {
-        match request.needs() {
+    fn must_wait(&self, request: &QueuedRequest) -> bool {
+        match request.needs {
             Needs::File => false,
-            Needs::Configuration => request.path().is_some_and(|path| self.is_held(path)),
+            Needs::Configuration => request.path.as_deref().is_some_and(|path| self.is_held(path)),
             Needs::Callers => self.reading.looks_for_modules(),
         }
     }
@@ -410,14 +407,13 @@ impl Server {
         }
     }
 
-    fn handle_request(&mut self, request: Box<dyn QueuedRequest>) {
+    fn handle_request(&mut self, request: QueuedRequest) {
         // A document that was just opened may have to be loaded first.
         self.settle();
-        if self.must_wait(&*request) {
+        if self.must_wait(&request) {
             return self.deferred.push(request);
         }
-        let path = request.path().map(str::to_owned);
-        let target = path.and_then(|path| self.target(&path));
+        let target = request.path.as_deref().and_then(|path| self.target(path));
         let snapshot = self.snapshot();
         let messages = self.messages.clone();
         self.quick.spawn(move || {

@@ -18,6 +18,8 @@ use ide::{Document, FileRange};
 use project::Handle;
 use rustc_hash::FxHashMap;
 use salsa::{CancellationToken, Cancelled};
+use serde::Serialize;
+use serde_json::Value as Json;
 use sorted::{TreeMap, TreeSet};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::{
@@ -204,55 +206,32 @@ pub(crate) enum Needs {
     Callers,
 }
 
+/// The answer to a request: its JSON or an error.
+pub(crate) type Answer = Result<Json>;
+
+/// A computation of an answer, which runs again if an edit cancels it.
+pub(crate) type Compute = Box<dyn Fn(&Snapshot, Option<Target>) -> Answer + Send>;
+
 /// A request in the queue.
-pub(crate) trait QueuedRequest: Send {
-    /// The path of the file that the request is about.
-    fn path(&self) -> Option<&str>;
-
-    /// The data that must be loaded before the request is answered.
-    fn needs(&self) -> Needs;
-
-    /// Answers the request. Returns it if the computation was cancelled and must be repeated.
-    fn answer(
-        self: Box<Self>,
-        snapshot: Snapshot,
-        target: Option<Target>,
-    ) -> Option<Box<dyn QueuedRequest>>;
-
-    /// Handles a change of the text while the request waited. Returns `None` if the request was about the old
-    /// text; it is then answered with an error.
-    fn outdated(self: Box<Self>) -> Option<Box<dyn QueuedRequest>>;
-}
-
-/// A request with an answer of type `R`.
-pub(crate) struct TypedRequest<R, F> {
+pub(crate) struct QueuedRequest {
+    /// The path of the file that the request is about. `None` if it is about the whole workspace.
     pub(crate) path: Option<String>,
+    /// The data that must be loaded before the request is answered.
     pub(crate) needs: Needs,
     pub(crate) interest: Arc<Interest>,
-    pub(crate) reply: oneshot::Sender<Result<R>>,
-    pub(crate) compute: F,
+    pub(crate) reply: oneshot::Sender<Answer>,
+    pub(crate) compute: Compute,
     /// The number of retries that are left after edits.
     pub(crate) attempts: u8,
 }
 
-impl<R, F> QueuedRequest for TypedRequest<R, F>
-where
-    R: Send + 'static,
-    F: Fn(&Snapshot, Option<Target>) -> Result<R> + Send + 'static,
-{
-    fn path(&self) -> Option<&str> {
-        self.path.as_deref()
-    }
-
-    fn needs(&self) -> Needs {
-        self.needs
-    }
-
-    fn answer(
-        self: Box<Self>,
+impl QueuedRequest {
+    /// Answers the request. Returns it if the computation was cancelled and must be repeated.
+    pub(crate) fn answer(
+        self,
         snapshot: Snapshot,
         target: Option<Target>,
-    ) -> Option<Box<dyn QueuedRequest>> {
+    ) -> Option<QueuedRequest> {
         self.interest.run(&*snapshot.db);
         if self.interest.is_lost() {
             return None;
@@ -275,7 +254,9 @@ where
         None
     }
 
-    fn outdated(mut self: Box<Self>) -> Option<Box<dyn QueuedRequest>> {
+    /// Handles a change of the text while the request waited. Returns `None` if the request was about the old
+    /// text; it is then answered with an error.
+    pub(crate) fn outdated(mut self) -> Option<QueuedRequest> {
         if let Some(left) = self.attempts.checked_sub(1) {
             self.attempts = left;
             return Some(self);
@@ -307,6 +288,11 @@ pub(crate) fn uncancelled<R>(compute: impl FnOnce() -> R) -> Outcome<R> {
             Outcome::Panicked
         }
     }
+}
+
+/// The JSON of a result.
+pub(crate) fn json_of(result: &impl Serialize) -> Answer {
+    serde_json::to_value(result).map_err(|_| Error::internal_error())
 }
 
 /// The error of a request that an edit made obsolete.
@@ -351,7 +337,7 @@ mod tests {
     /// A pending request of a test.
     struct Asked {
         interest: Arc<Interest>,
-        answer: oneshot::Receiver<Result<u32>>,
+        answer: oneshot::Receiver<Answer>,
         given_back: mpsc::Receiver<bool>,
     }
 
@@ -364,13 +350,13 @@ mod tests {
         let interest = Arc::<Interest>::default();
         let (reply, answer) = oneshot::channel();
         let (is_back, given_back) = mpsc::channel();
-        let compute = move |snapshot: &Snapshot, _: Option<Target>| Ok(compute(snapshot));
+        let compute: Compute = Box::new(move |snapshot, _| Ok(compute(snapshot).into()));
         let interest_too = Arc::clone(&interest);
         let needs = Needs::File;
         let request =
-            TypedRequest { path: None, needs, interest: interest_too, reply, compute, attempts };
+            QueuedRequest { path: None, needs, interest: interest_too, reply, compute, attempts };
         workers.spawn(move || {
-            let again = Box::new(request).answer(snapshot, None);
+            let again = request.answer(snapshot, None);
             let _ = is_back.send(again.is_some());
         });
         Asked { interest, answer, given_back }
@@ -393,7 +379,7 @@ mod tests {
 
     impl Asked {
         /// Waits for the worker. Returns true if the request must be repeated, and the answer.
-        fn end(mut self) -> (bool, Option<Result<u32>>) {
+        fn end(mut self) -> (bool, Option<Answer>) {
             let is_back = self.given_back.recv_timeout(PATIENCE).expect("the worker is done");
             (is_back, self.answer.try_recv().ok())
         }
@@ -410,7 +396,7 @@ mod tests {
         assert_eq!(error.code, ErrorCode::InternalError);
         assert!(!error.message.contains("as this test wants it"), "{}", error.message);
         let (_, answer) = ask(&workers, snapshot(&db, &edits), 9, |_| 7).end();
-        assert_eq!(answer.and_then(std::result::Result::ok), Some(7));
+        assert_eq!(answer.and_then(std::result::Result::ok), Some(7.into()));
     }
 
     #[test]

@@ -1,30 +1,37 @@
-//! The transport of messages between the client and the service.
+//! The transport of messages between the client and the handlers.
 //!
 //! ```text
-//!  input ──► Frames ──► sorted ──► service ──► tasks ──┐
+//!  input ──► Frames ──► sorted ──► handlers ──► tasks ─┐
 //!                          └── errors of the protocol ─┴─► outbox ──► output
-//!                              requests to the client ────────────────►┘
+//!                              messages of the server ────────────────►┘
 //! ```
 //!
+//! **Invariant:** handlers are called in the order in which the messages arrive.
 //! **Invariant:** a message that cannot be understood gets an error as its answer and has no other effect. The
 //! connection ends only if the next message cannot be found.
 //! **Invariant:** no answer of this module quotes input of the client.
 
-use std::future::poll_fn;
+use std::{cell::Cell, io, pin::Pin};
 
-use futures::{SinkExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use futures::{
+    StreamExt as _,
+    future::{AbortHandle, Aborted, BoxFuture, abortable},
+    stream::FuturesUnordered,
+};
+use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::mpsc::{Receiver, Sender, UnboundedReceiver, channel},
 };
-use tower::Service;
-use tower_lsp_server::{
-    ClientSocket, ExitedError,
-    jsonrpc::{Error, ErrorCode, Id, Request, Response},
-};
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
-use crate::frames::{Frame, FrameReader};
+use crate::{
+    frames::{Frame, FrameReader},
+    front::{LanguageFrontEnd, PendingAnswer},
+    methods::Params,
+    outgoing::{Outgoing, ServerRequests},
+};
 
 /// The maximal number of requests that wait for answers. It has to be large: a reader that waits for a slot cannot
 /// read the cancellation that would free one.
@@ -54,52 +61,74 @@ enum Message {
 }
 
 /// Serves until the client sends `exit`, closes the connection, or sends bytes in which no message can be found.
-pub(crate) async fn carry<S>(
+/// Returns true if the client has sent `shutdown` before.
+pub(crate) async fn carry(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite,
-    service: S,
-    socket: ClientSocket,
-) where
-    S: Service<Request, Response = Option<Response>, Error = ExitedError>,
-    S::Future: Send + 'static,
-{
-    let (to_client, from_client) = socket.split();
+    front: LanguageFrontEnd,
+    to_client: UnboundedReceiver<Outgoing>,
+) -> bool {
     let (outbox, outgoing) = channel(MAX_UNREAD);
-    let reading = Reader { service, outbox, tasks: FuturesUnordered::new(), phase: Phase::Fresh };
-    let mut output = std::pin::pin!(output);
-    let read = async move { reading.run(input, from_client).await };
-    let write = write(&mut output, outgoing, to_client);
+    let (phase, requests) = (Cell::new(Phase::Fresh), ServerRequests::default());
+    let reader = Reader {
+        front,
+        outbox,
+        tasks: FuturesUnordered::new(),
+        handles: FxHashMap::default(),
+        phase: &phase,
+        requests: &requests,
+    };
+    let read = reader.run(input);
+    let output = std::pin::pin!(output);
+    let write = Writer { output, phase: &phase, requests: &requests }.run(outgoing, to_client);
     let (read, mut write) = (std::pin::pin!(read), std::pin::pin!(write));
     tokio::select! {
         () = read => write.await,
         // The client no longer reads answers.
         () = &mut write => {}
     }
+    phase.get() == Phase::ShutDown
 }
 
-/// Writes answers and requests to the client, until no more answers can come or the connection is closed.
-async fn write(
-    output: &mut (impl AsyncWrite + Unpin),
-    mut outgoing: Receiver<Vec<u8>>,
-    mut to_client: impl futures::Stream<Item = Request> + Unpin,
-) {
-    loop {
-        let content = tokio::select! {
-            answer = outgoing.recv() => match answer {
-                Some(answer) => answer,
-                None => return,
-            },
-            Some(request) = to_client.next() => encoded(&request),
-        };
-        let head = format!("Content-Length: {}\r\n\r\n", content.len());
-        let written = async {
-            output.write_all(head.as_bytes()).await?;
-            output.write_all(&content).await?;
-            output.flush().await
-        };
-        if written.await.is_err() {
-            return;
+/// Writes answers and the server's own messages to the client.
+struct Writer<'c, O> {
+    output: Pin<&'c mut O>,
+    phase: &'c Cell<Phase>,
+    requests: &'c ServerRequests,
+}
+
+impl<O: AsyncWrite> Writer<'_, O> {
+    /// Writes until no more answers can come or the connection is closed.
+    async fn run(
+        mut self,
+        mut answers: Receiver<Vec<u8>>,
+        mut to_client: UnboundedReceiver<Outgoing>,
+    ) {
+        loop {
+            // The protocol allows nothing of the server before its answer to `initialize`.
+            let may_send = self.phase.get() != Phase::Fresh;
+            let contents = tokio::select! {
+                answer = answers.recv() => match answer {
+                    Some(answer) => vec![answer],
+                    None => return,
+                },
+                Some(outgoing) = to_client.recv(), if may_send => {
+                    self.requests.messages(outgoing).iter().map(encoded).collect()
+                }
+            };
+            for content in contents {
+                if self.write(&content).await.is_err() {
+                    return;
+                }
+            }
         }
+    }
+
+    async fn write(&mut self, content: &[u8]) -> io::Result<()> {
+        let head = format!("Content-Length: {}\r\n\r\n", content.len());
+        self.output.write_all(head.as_bytes()).await?;
+        self.output.write_all(content).await?;
+        self.output.flush().await
     }
 }
 
@@ -107,25 +136,20 @@ fn encoded(message: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(message).expect("messages have string keys only")
 }
 
-struct Reader<S> {
-    service: S,
+/// Reads messages and calls their handlers.
+struct Reader<'c> {
+    front: LanguageFrontEnd,
     outbox: Sender<Vec<u8>>,
-    /// The requests that are being answered. New ones are polled first, in the order of their arrival, so that
-    /// each handler queues its message in that order.
-    tasks: FuturesUnordered<BoxFuture<'static, ()>>,
-    phase: Phase,
+    /// The requests that are being answered. Each task sends an answer, and returns the id.
+    tasks: FuturesUnordered<BoxFuture<'static, Id>>,
+    /// The handles by which the client cancels these requests.
+    handles: FxHashMap<Id, AbortHandle>,
+    phase: &'c Cell<Phase>,
+    requests: &'c ServerRequests,
 }
 
-impl<S> Reader<S>
-where
-    S: Service<Request, Response = Option<Response>, Error = ExitedError>,
-    S::Future: Send + 'static,
-{
-    async fn run(
-        mut self,
-        mut input: impl AsyncRead + Unpin,
-        mut from_client: impl futures::Sink<Response> + Unpin,
-    ) {
+impl Reader<'_> {
+    async fn run(mut self, mut input: impl AsyncRead + Unpin) {
         let mut frames = FrameReader::default();
         let mut chunk = vec![0; CHUNK];
         'reading: loop {
@@ -148,8 +172,7 @@ where
                             break 'reading;
                         }
                     }
-                    // A response without a request is dropped.
-                    Message::Response(response) => drop(from_client.send(response).await),
+                    Message::Response(response) => self.requests.take(response),
                     Message::Invalid(answer) => self.answer(answer).await,
                 }
             }
@@ -159,67 +182,106 @@ where
                     // The client closed the connection.
                     Ok(0) | Err(_) => break,
                 },
-                Some(()) = self.tasks.next() => {}
+                Some(id) = self.tasks.next() => drop(self.handles.remove(&id)),
             }
         }
-        while self.tasks.next().await.is_some() {}
+        while let Some(id) = self.tasks.next().await {
+            self.handles.remove(&id);
+        }
     }
 
     async fn wait_for_slot(&mut self) {
-        while self.tasks.len() >= MAX_WAITING {
-            self.tasks.next().await;
+        while self.tasks.len() >= MAX_WAITING
+            && let Some(id) = self.tasks.next().await
+        {
+            self.handles.remove(&id);
         }
     }
 
-    /// Passes a request or notification to the service. Returns false if it ends the connection.
+    /// Calls the handler of a request or notification. Returns false if it ends the connection.
     async fn take(&mut self, request: Request) -> bool {
-        if let Some(id) = request.id()
-            && let Some(refused) = self.refused(request.method())
-        {
-            self.answer(failure(id.clone(), refused)).await;
-            return true;
-        }
-        let is_exit = request.method() == "exit";
-        let next_phase = match (request.method(), request.id()) {
-            ("initialize", Some(_)) => Some(Phase::Serving),
-            ("shutdown", Some(_)) => Some(Phase::ShutDown),
-            _ => None,
-        };
-        if poll_fn(|context| self.service.poll_ready(context)).await.is_err() {
+        let (method, id, params) = request.into_parts();
+        let params = Params(params);
+        if method == "exit" {
+            self.handles.values().for_each(AbortHandle::abort);
             return false;
         }
-        let answer = self.service.call(request);
-        if let Some(next_phase) = next_phase {
-            // Waits for the answer, so that the next message finds the server in the next phase even if the client
-            // does not wait.
-            if let Ok(Some(answer)) = answer.await {
-                if answer.is_ok() {
-                    self.phase = next_phase;
-                }
-                self.answer(answer).await;
-            }
+        let Some(id) = id else {
+            self.take_notification(&method, params);
             return true;
+        };
+        let refused = match self.refused(&method) {
+            // The answers could not be told apart.
+            None if self.handles.contains_key(&id) => Some(Error::invalid_request()),
+            refused => refused,
+        };
+        let answer = match refused {
+            Some(refused) => Err(refused),
+            None => self.front.request(&method, params),
+        };
+        match answer {
+            Err(error) => self.answer(failure(id, error)).await,
+            Ok(answer) => match &*method {
+                "initialize" => self.enter(Phase::Serving, id, answer).await,
+                "shutdown" => self.enter(Phase::ShutDown, id, answer).await,
+                _ => self.wait_for(id, answer),
+            },
         }
+        true
+    }
+
+    fn take_notification(&self, method: &str, params: Params) {
+        if self.phase.get() != Phase::Serving {
+            return;
+        }
+        if method == "$/cancelRequest" {
+            return self.cancel(params);
+        }
+        // The protocol has no answer to an invalid notification.
+        let _ = self.front.notify(method, params);
+    }
+
+    fn cancel(&self, params: Params) {
+        let id = params.0.and_then(|mut params| params.get_mut("id").map(Json::take));
+        let id = id.and_then(|id| serde_json::from_value::<Id>(id).ok());
+        if let Some(handle) = id.and_then(|id| self.handles.get(&id)) {
+            handle.abort();
+        }
+    }
+
+    /// Waits for the answer, so that the next message finds the server in the next phase even if the client does not
+    /// wait.
+    async fn enter(&mut self, phase: Phase, id: Id, answer: PendingAnswer) {
+        let answer = answer.wait().await;
+        if answer.is_ok() {
+            self.phase.set(phase);
+        }
+        self.answer(Response::from_parts(id, answer)).await;
+    }
+
+    /// Answers a request as soon as its answer is known. The client may cancel it.
+    fn wait_for(&mut self, id: Id, answer: PendingAnswer) {
+        let (answer, handle) = abortable(answer.wait());
+        self.handles.insert(id.clone(), handle);
         let outbox = self.outbox.clone();
         self.tasks.push(Box::pin(async move {
-            if let Ok(Some(answer)) = answer.await {
-                let _ = outbox.send(encoded(&answer)).await;
-            }
+            let answer = answer.await.unwrap_or_else(|Aborted| Err(Error::request_cancelled()));
+            let answer = Response::from_parts(id.clone(), answer);
+            let _ = outbox.send(encoded(&answer)).await;
+            id
         }));
-        !is_exit
     }
 
     /// The error for a request that the current phase does not allow. `None` if the service may answer it.
     fn refused(&self, method: &str) -> Option<Error> {
-        match self.phase {
+        match self.phase.get() {
             Phase::Fresh if method != "initialize" => {
                 let code = ErrorCode::ServerError(-32002);
                 Some(Error { code, message: "Server not initialized".into(), data: None })
             }
-            Phase::ShutDown => Some(Error::invalid_request()),
-            // The service ignores every method with this prefix, but only notifications may be ignored.
-            Phase::Serving if method.starts_with("$/") => Some(Error::method_not_found()),
-            Phase::Fresh | Phase::Serving => None,
+            Phase::Serving if method != "initialize" => None,
+            Phase::Serving | Phase::ShutDown => Some(Error::invalid_request()),
+            Phase::Fresh => None,
         }
     }
 
@@ -230,7 +292,7 @@ where
             tokio::select! {
                 _ = &mut sent => return,
                 // Finished tasks make room in the outbox.
-                Some(()) = self.tasks.next() => {}
+                Some(id) = self.tasks.next() => drop(self.handles.remove(&id)),
             }
         }
     }

@@ -8,27 +8,17 @@ use super::*;
 use crate::installation::Nothing;
 
 /// A request that reports when it is answered.
-struct Probe {
-    path: String,
-    answered: Sender<()>,
-}
-
-impl QueuedRequest for Probe {
-    fn path(&self) -> Option<&str> {
-        Some(&self.path)
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Configuration
-    }
-
-    fn answer(self: Box<Self>, _: Snapshot, _: Option<Target>) -> Option<Box<dyn QueuedRequest>> {
-        let _ = self.answered.send(());
-        None
-    }
-
-    fn outdated(self: Box<Self>) -> Option<Box<dyn QueuedRequest>> {
-        Some(self)
+fn probe(path: &str, answered: Sender<()>) -> QueuedRequest {
+    QueuedRequest {
+        path: Some(path.to_owned()),
+        needs: Needs::Configuration,
+        interest: Arc::default(),
+        reply: tokio::sync::oneshot::channel().0,
+        compute: Box::new(move |_, _| {
+            let _ = answered.send(());
+            Ok(serde_json::Value::Null)
+        }),
+        attempts: 0,
     }
 }
 
@@ -45,7 +35,7 @@ fn request_after_open_waits_for_schemas() {
     let uri: Uri = "file:///home/main.tf".parse().expect("is a URI");
     server.handle(Message::Open(TextDocumentItem::new(uri, "terraform".into(), 1, text.into())));
     let (answered, answers) = channel();
-    server.handle(Message::Request(Box::new(Probe { path: "/home/main.tf".to_owned(), answered })));
+    server.handle(Message::Request(probe("/home/main.tf", answered)));
     assert_eq!(server.deferred.len(), 1, "nobody knows who calls the module");
     server.handle(inbox.recv().expect("the scan ends"));
     server.retry_deferred();

@@ -102,11 +102,7 @@ async fn attach_with(fake: Fake, redact: Arc<dyn Redact>) -> (GrpcProvider, temp
             Box::pin(async { answer })
         }))
     }));
-    tokio::spawn(
-        Server::builder()
-            .add_service(server)
-            .serve_with_incoming(UnixListenerStream::new(listener)),
-    );
+    tokio::spawn(Server::builder().serve_with_incoming(server, UnixListenerStream::new(listener)));
     let reattach =
         Reattach { protocol: ProtocolVersion::V6, address: Address::Unix(path), process: 0 };
     let sink = Arc::new(|_: &str, _: PluginEvent| {});

@@ -4,6 +4,7 @@
 mod listen;
 mod messages;
 mod provisioner;
+mod routes;
 mod service;
 mod versions;
 mod write_only;
@@ -41,7 +42,7 @@ use crate::{
     handshake,
     process::remove_socket,
     protocol::{self, ProtocolVersion},
-    server::service::Service,
+    server::{routes::Services, service::Service},
     tls::Identity,
     wire::LARGEST_MESSAGE,
 };
@@ -230,14 +231,12 @@ async fn run(
     let incoming = listen::incoming(listener, tls);
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_service_status("plugin", tonic_health::ServingStatus::Serving).await;
-    let router = Server::builder()
-        .initial_stream_window_size(STREAM_WINDOW)
-        .initial_connection_window_size(CONNECTION_WINDOW)
-        .add_service(health)
-        .add_service(GrpcControllerServer::new(Controller { stop }))
-        .add_service(GrpcStdioServer::new(Stdio { stopped: stopped.clone() }));
-    let router = match (served, version) {
-        (Served::Provisioner(provisioner), _) => router.add_service(
+    let services = Services::default()
+        .with(health)
+        .with(GrpcControllerServer::new(Controller { stop }))
+        .with(GrpcStdioServer::new(Stdio { stopped: stopped.clone() }));
+    let services = match (served, version) {
+        (Served::Provisioner(provisioner), _) => services.with(
             tfplugin5::provisioner_server::ProvisionerServer::new(provisioner::Service(
                 provisioner,
             ))
@@ -245,14 +244,17 @@ async fn run(
             .max_encoding_message_size(LARGEST_MESSAGE),
         ),
         (Served::Provider(service), ProtocolVersion::V5) => {
-            router.add_service(V5(versions::v5(service)))
+            services.with(V5(versions::v5(service)))
         }
         (Served::Provider(service), ProtocolVersion::V6) => {
-            router.add_service(V6(versions::v6(service)))
+            services.with(V6(versions::v6(service)))
         }
     };
     let mut asked = stopped.clone();
-    let serving = router.serve_with_incoming_shutdown(incoming, async move {
+    let server = Server::builder()
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW);
+    let serving = server.serve_with_incoming_shutdown(services, incoming, async move {
         let _closed = asked.wait_for(|it| *it).await;
     });
     tokio::select! {
