@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use tower_lsp_server::ls_types::{Uri, WorkspaceFolder};
 
 /// The capabilities of the client that the server uses.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Client {
     /// True if the client pulls diagnostics, so that the server does not push them.
     pub(crate) pulls_diagnostics: bool,
@@ -77,5 +77,68 @@ impl Client {
                 .map(str::to_owned),
             versioned_edits: is_true("/workspace/workspaceEdit/documentChanges"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn client(params: Json) -> Client {
+        Client::of(&serde_json::from_value(params).expect("are parameters"))
+    }
+
+    #[test]
+    fn capabilities_are_read_from_their_places() {
+        let yes = json!({ "refreshSupport": true });
+        let client = client(json!({ "capabilities": {
+            "textDocument": {
+                "completion": { "completionItem": { "snippetSupport": true } },
+                "definition": { "linkSupport": true },
+                "diagnostic": {},
+                "documentSymbol": { "hierarchicalDocumentSymbolSupport": true },
+                "publishDiagnostics": { "relatedInformation": true },
+            },
+            "workspace": {
+                "codeLens": yes, "diagnostics": yes, "inlayHint": yes, "semanticTokens": yes,
+                "configuration": true,
+                "didChangeWatchedFiles": { "dynamicRegistration": true },
+                "workspaceEdit": { "documentChanges": true },
+            },
+            "experimental": { "statusNotification": true, "showReferencesCommandId": "show" },
+        } }));
+        let all = Client {
+            pulls_diagnostics: true,
+            refreshes_diagnostics: true,
+            refreshes_inlay_hints: true,
+            refreshes_code_lenses: true,
+            refreshes_semantic_tokens: true,
+            watches_files: true,
+            sends_settings: true,
+            has_related_information: true,
+            takes_snippets: true,
+            links_definitions: true,
+            nests_symbols: true,
+            shows_status: true,
+            show_references: Some("show".to_owned()),
+            versioned_edits: true,
+        };
+        assert_eq!(client, all);
+    }
+
+    #[test]
+    fn malformed_capability_is_one_that_the_client_lacks() {
+        for capabilities in [
+            json!({}),
+            json!(null),
+            json!([1]),
+            json!({ "textDocument": { "diagnostic": null, "definition": { "linkSupport": "yes" } } }),
+            json!({ "workspace": true, "experimental": { "showReferencesCommandId": 1 } }),
+        ] {
+            assert_eq!(client(json!({ "capabilities": capabilities })), Client::default());
+        }
+        assert_eq!(client(json!({})), Client::default());
     }
 }
