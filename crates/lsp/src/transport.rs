@@ -80,7 +80,8 @@ pub(crate) async fn carry(
     };
     let read = reader.run(input);
     let output = std::pin::pin!(output);
-    let write = Writer { output, phase: &phase, requests: &requests }.run(outgoing, to_client);
+    let writer = Writer { output, is_introduced: false, requests: &requests };
+    let write = writer.run(outgoing, to_client);
     let (read, mut write) = (std::pin::pin!(read), std::pin::pin!(write));
     tokio::select! {
         () = read => write.await,
@@ -90,10 +91,24 @@ pub(crate) async fn carry(
     phase.get() == Phase::ShutDown
 }
 
+/// An answer that waits for the client to read it.
+struct EncodedAnswer {
+    content: Vec<u8>,
+    /// True if it is the answer that introduces the server.
+    introduces: bool,
+}
+
+impl EncodedAnswer {
+    fn of(answer: &Response) -> EncodedAnswer {
+        EncodedAnswer { content: encoded(answer), introduces: false }
+    }
+}
+
 /// Writes answers and the server's own messages to the client.
 struct Writer<'c, O> {
     output: Pin<&'c mut O>,
-    phase: &'c Cell<Phase>,
+    /// True after the answer to `initialize`: the protocol allows no message of the server before it.
+    is_introduced: bool,
     requests: &'c ServerRequests,
 }
 
@@ -101,18 +116,19 @@ impl<O: AsyncWrite> Writer<'_, O> {
     /// Writes until no more answers can come or the connection is closed.
     async fn run(
         mut self,
-        mut answers: Receiver<Vec<u8>>,
+        mut answers: Receiver<EncodedAnswer>,
         mut to_client: UnboundedReceiver<Outgoing>,
     ) {
         loop {
-            // The protocol allows nothing of the server before its answer to `initialize`.
-            let may_send = self.phase.get() != Phase::Fresh;
             let contents = tokio::select! {
                 answer = answers.recv() => match answer {
-                    Some(answer) => vec![answer],
+                    Some(answer) => {
+                        self.is_introduced |= answer.introduces;
+                        vec![answer.content]
+                    }
                     None => return,
                 },
-                Some(outgoing) = to_client.recv(), if may_send => {
+                Some(outgoing) = to_client.recv(), if self.is_introduced => {
                     self.requests.messages(outgoing).iter().map(encoded).collect()
                 }
             };
@@ -139,7 +155,7 @@ fn encoded(message: &impl serde::Serialize) -> Vec<u8> {
 /// Reads messages and calls their handlers.
 struct Reader<'c> {
     front: LanguageFrontEnd,
-    outbox: Sender<Vec<u8>>,
+    outbox: Sender<EncodedAnswer>,
     /// The requests that are being answered. Each task sends an answer, and returns the id.
     tasks: FuturesUnordered<BoxFuture<'static, Id>>,
     /// The handles by which the client cancels these requests.
@@ -253,10 +269,13 @@ impl Reader<'_> {
     /// wait.
     async fn enter(&mut self, phase: Phase, id: Id, answer: PendingAnswer) {
         let answer = answer.wait().await;
-        if answer.is_ok() {
+        let is_ok = answer.is_ok();
+        if is_ok {
             self.phase.set(phase);
         }
-        self.answer(Response::from_parts(id, answer)).await;
+        let content = encoded(&Response::from_parts(id, answer));
+        let introduces = is_ok && phase == Phase::Serving;
+        self.send(EncodedAnswer { content, introduces }).await;
     }
 
     /// Answers a request as soon as its answer is known. The client may cancel it.
@@ -267,7 +286,7 @@ impl Reader<'_> {
         self.tasks.push(Box::pin(async move {
             let answer = answer.await.unwrap_or_else(|Aborted| Err(Error::request_cancelled()));
             let answer = Response::from_parts(id.clone(), answer);
-            let _ = outbox.send(encoded(&answer)).await;
+            let _ = outbox.send(EncodedAnswer::of(&answer)).await;
             id
         }));
     }
@@ -286,7 +305,11 @@ impl Reader<'_> {
     }
 
     async fn answer(&mut self, answer: Response) {
-        let sent = self.outbox.send(encoded(&answer));
+        self.send(EncodedAnswer::of(&answer)).await;
+    }
+
+    async fn send(&mut self, answer: EncodedAnswer) {
+        let sent = self.outbox.send(answer);
         let mut sent = std::pin::pin!(sent);
         loop {
             tokio::select! {
