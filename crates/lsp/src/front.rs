@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc::Sender};
 use serde::Serialize;
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
-use tower_lsp_server::{jsonrpc::Error, ls_types::*};
+use tower_lsp_server::ls_types::*;
 
 use crate::{
     checks,
@@ -13,7 +13,9 @@ use crate::{
     convert,
     documents::path_of,
     message::Message,
-    snapshot::{Answer, Compute, Interest, Needs, QueuedRequest, Snapshot, Target, json_of},
+    snapshot::{
+        Answer, Compute, Interest, Needs, QueuedRequest, Snapshot, Target, internal_error, json_of,
+    },
 };
 
 /// The number of retries after edits, for requests whose answers do not depend on a position in the old text.
@@ -36,7 +38,8 @@ impl PendingAnswer {
         match self {
             PendingAnswer::Known(answer) => answer,
             PendingAnswer::Requested(answer, _guard) => {
-                answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
+                // The server thread drops a request only if it fails.
+                answer.await.unwrap_or_else(|_| Err(internal_error()))
             }
         }
     }
@@ -67,7 +70,7 @@ impl LanguageFrontEnd {
         let _ = self.messages.send(message);
     }
 
-    /// Makes a request about a file of a module. `None` if the file is not part of a module.
+    /// Makes a request about a file of a module. The answer is `null` if the file is not part of a module.
     fn request_for_file<R: Serialize>(
         &self,
         uri: &Uri,

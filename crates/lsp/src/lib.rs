@@ -1,9 +1,8 @@
 //! The language server: the LSP front end of `ide`, with one database behind it.
 //!
 //! Start reading at [`serve`], then `frames` and `transport` (bytes to messages and back), `methods` and `front` (the
-//! handlers),
-//! `message` and `server` (the thread that owns the database), `snapshot` (how a request is answered), `checks`
-//! (diagnostics while the user types) and `reading` (background reads from the disk).
+//! handlers), `message` and `server` (the thread that owns the database), `snapshot` (how a request is answered),
+//! `checks` (diagnostics while the user types) and `reading` (background reads from the disk).
 //!
 //! ```text
 //!  client ◄─► transport ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide

@@ -75,7 +75,6 @@ impl LanguageFrontEnd {
             "textDocument/signatureHelp" => self.signature_help(params.read()?),
             "workspace/diagnostic" => self.workspace_diagnostic(params.read()?),
             "workspace/symbol" => self.symbol(params.read()?),
-            _ if NOTIFICATIONS.contains(&method) => return Err(Error::invalid_request()),
             _ => return Err(Error::method_not_found()),
         })
     }
@@ -115,14 +114,3 @@ impl LanguageFrontEnd {
         Ok(())
     }
 }
-
-/// The notifications that the server handles, which are errors with an id.
-const NOTIFICATIONS: &[&str] = &[
-    "initialized",
-    "textDocument/didChange",
-    "textDocument/didClose",
-    "textDocument/didOpen",
-    "workspace/didChangeConfiguration",
-    "workspace/didChangeWatchedFiles",
-    "workspace/didChangeWorkspaceFolders",
-];

@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value as Json;
 use tower_lsp_server::{
@@ -59,13 +58,14 @@ impl Status {
     }
 }
 
-/// The requests of the server, of which the client has not answered some.
+/// The requests of the server to the client.
 #[derive(Default)]
 pub(crate) struct ServerRequests {
     /// The number of requests so far, which is the id of the next one.
     count: Cell<i64>,
-    /// The receivers of settings, by the id of the request. The answers to other requests have no consequence.
-    receivers: RefCell<FxHashMap<i64, SettingsReceiver>>,
+    /// The last request for settings that is not answered: its id, and the receiver. The answers to other requests
+    /// have no consequence.
+    of_settings: RefCell<Option<(i64, SettingsReceiver)>>,
 }
 
 impl ServerRequests {
@@ -95,7 +95,7 @@ impl ServerRequests {
         let item = ConfigurationItem { scope_uri: None, section: Some("mayfly".to_owned()) };
         let params = ConfigurationParams { items: vec![item] };
         let id = self.next_id();
-        self.receivers.borrow_mut().insert(id, receiver);
+        self.of_settings.replace(Some((id, receiver)));
         message("workspace/configuration", &params).id(id).finish()
     }
 
@@ -119,9 +119,9 @@ impl ServerRequests {
 
     /// Takes the client's answer to a request. An answer without a request is dropped.
     pub(crate) fn take(&self, answer: Response) {
-        let (Id::Number(id), Ok(settings)) = answer.into_parts() else { return };
-        let Some(receive) = self.receivers.borrow_mut().remove(&id) else { return };
-        if let Json::Array(settings) = settings {
+        let (id, result) = answer.into_parts();
+        let asked = self.of_settings.borrow_mut().take_if(|(asked, _)| id == Id::Number(*asked));
+        if let (Some((_, receive)), Ok(Json::Array(settings))) = (asked, result) {
             settings.into_iter().for_each(receive);
         }
     }
@@ -130,4 +130,49 @@ impl ServerRequests {
 fn message(method: &'static str, params: &impl Serialize) -> RequestBuilder {
     let params = serde_json::to_value(params).expect("parameters have string keys only");
     Request::build(method).params(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+
+    use serde_json::json;
+    use tower_lsp_server::jsonrpc::Error;
+
+    use super::*;
+
+    /// Requests settings, and returns the id of the request and what arrives.
+    fn ask_for_settings(requests: &ServerRequests) -> (Id, Receiver<Json>) {
+        let (sender, arrived) = channel();
+        let receiver = Box::new(move |settings| drop(sender.send(settings)));
+        let [request] = &requests.messages(Outgoing::AskForSettings(receiver))[..] else {
+            panic!("it is one request");
+        };
+        (request.id().expect("it has an id").clone(), arrived)
+    }
+
+    #[test]
+    fn settings_are_the_elements_of_the_answer() {
+        let requests = ServerRequests::default();
+        let (id, arrived) = ask_for_settings(&requests);
+        requests.take(Response::from_ok(Id::Number(77), json!([0])));
+        requests.take(Response::from_ok(id.clone(), json!([1, 2])));
+        requests.take(Response::from_ok(id, json!([3])));
+        assert_eq!(arrived.iter().collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn refused_or_repeated_request_for_settings_keeps_no_receiver() {
+        let requests = ServerRequests::default();
+        let (id, arrived) = ask_for_settings(&requests);
+        requests.take(Response::from_error(id.clone(), Error::method_not_found()));
+        requests.take(Response::from_ok(id, json!([1])));
+        assert_eq!(arrived.iter().count(), 0);
+        let (first, arrived) = ask_for_settings(&requests);
+        let (last, last_arrived) = ask_for_settings(&requests);
+        requests.take(Response::from_ok(first, json!([1])));
+        requests.take(Response::from_ok(last, json!([2])));
+        assert_eq!(arrived.iter().count(), 0);
+        assert_eq!(last_arrived.iter().collect::<Vec<_>>(), [2]);
+    }
 }

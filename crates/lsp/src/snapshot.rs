@@ -301,7 +301,7 @@ pub(crate) fn content_modified() -> Error {
 }
 
 /// The error of a request that ended with a panic.
-fn internal_error() -> Error {
+pub(crate) fn internal_error() -> Error {
     let message = "Mayfly failed to answer because of a bug in Mayfly; the server continues";
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
 }

@@ -214,18 +214,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Calls the handler of a request or notification. Returns false if it ends the connection.
+    /// Takes a request or notification. Returns false if it ends the connection.
     async fn take(&mut self, request: Request) -> bool {
         let (method, id, params) = request.into_parts();
         let params = Params(params);
-        if method == "exit" {
-            self.handles.values().for_each(AbortHandle::abort);
-            return false;
-        }
-        let Some(id) = id else {
-            self.take_notification(&method, params);
-            return true;
-        };
+        let Some(id) = id else { return self.take_notification(&method, params) };
         let refused = match self.refused(&method) {
             // The answers could not be told apart.
             None if self.handles.contains_key(&id) => Some(Error::invalid_request()),
@@ -246,15 +239,16 @@ impl Reader<'_> {
         true
     }
 
-    fn take_notification(&self, method: &str, params: Params) {
-        if self.phase.get() != Phase::Serving {
-            return;
+    /// Returns false if the notification ends the connection.
+    fn take_notification(&self, method: &str, params: Params) -> bool {
+        match method {
+            "exit" => self.handles.values().for_each(AbortHandle::abort),
+            "$/cancelRequest" => self.cancel(params),
+            // The protocol has no answer to an invalid notification.
+            _ if self.phase.get() == Phase::Serving => drop(self.front.notify(method, params)),
+            _ => {}
         }
-        if method == "$/cancelRequest" {
-            return self.cancel(params);
-        }
-        // The protocol has no answer to an invalid notification.
-        let _ = self.front.notify(method, params);
+        method != "exit"
     }
 
     fn cancel(&self, params: Params) {
@@ -291,7 +285,7 @@ impl Reader<'_> {
         }));
     }
 
-    /// The error for a request that the current phase does not allow. `None` if the service may answer it.
+    /// The error for a request that the current phase does not allow. `None` if its handler may be called.
     fn refused(&self, method: &str) -> Option<Error> {
         match self.phase.get() {
             Phase::Fresh if method != "initialize" => {
@@ -352,4 +346,108 @@ fn failure(id: Id, error: Error) -> Response {
 fn lost(reason: &str) -> Error {
     let message = format!("Parse error: {reason}; nothing after it can be read");
     Error { message: message.into(), ..Error::parse_error() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use serde_json::json;
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::message::Message as ToServer;
+
+    /// Serves messages with a server that answers nothing but `initialize`, and that only if it `works`. Returns the
+    /// ids of the answers and the codes of the errors.
+    async fn codes(messages: &[Json], works: bool) -> Vec<(Json, Json)> {
+        let (queue, inbox) = mpsc::channel();
+        let server = parallel::thread("server", move || {
+            let mut kept = Vec::new();
+            for message in inbox {
+                match message {
+                    ToServer::Initialize(_, reply) if works => drop(reply.send(Ok(Json::Null))),
+                    ToServer::Initialize(..) => {}
+                    other => kept.push(other),
+                }
+            }
+        });
+        let input: Vec<u8> = messages.iter().flat_map(framed).collect();
+        let mut output = Vec::new();
+        let to_client = unbounded_channel().1;
+        carry(&input[..], &mut output, LanguageFrontEnd::new(queue), to_client).await;
+        server.expect("it starts").join().expect("it ends");
+        let mut frames = FrameReader::default();
+        frames.push(&output);
+        let mut answers = Vec::new();
+        while let Some(Frame::Content(content)) = frames.next() {
+            let answer: Json = serde_json::from_slice(&content).expect("it is JSON");
+            answers.push((answer["id"].clone(), answer["error"]["code"].clone()));
+        }
+        answers
+    }
+
+    fn framed(message: &Json) -> Vec<u8> {
+        let content = message.to_string();
+        format!("Content-Length: {}\r\n\r\n{content}", content.len()).into_bytes()
+    }
+
+    fn request(id: u32, method: &str, params: Json) -> Json {
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+    }
+
+    fn hover(id: u32) -> Json {
+        let params = json!({
+            "textDocument": { "uri": "file:///a.tf" }, "position": { "line": 0, "character": 0 },
+        });
+        request(id, "textDocument/hover", params)
+    }
+
+    fn cancel(id: u32) -> Json {
+        json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": id } })
+    }
+
+    #[tokio::test]
+    async fn request_can_be_cancelled_before_and_after_shutdown() {
+        let initialize = request(1, "initialize", json!({}));
+        let shutdown = request(9, "shutdown", Json::Null);
+        let messages = [initialize, hover(2), hover(3), cancel(2), cancel(77), shutdown, cancel(3)];
+        let mut answers = codes(&messages, true).await;
+        answers.sort_by_key(|(id, _)| id.as_u64());
+        let cancelled = [2, 3].map(|id| (json!(id), json!(-32800)));
+        let done = [1, 9].map(|id| (json!(id), Json::Null));
+        assert_eq!(answers, [&done[..1], &cancelled, &done[1..]].concat());
+    }
+
+    #[tokio::test]
+    async fn second_request_with_the_id_of_a_pending_one_is_refused() {
+        let messages = [request(1, "initialize", json!({})), hover(2), hover(2), cancel(2)];
+        let answers = codes(&messages, true).await;
+        assert_eq!(answers[1..], [-32600, -32800].map(|code| (json!(2), json!(code))));
+    }
+
+    #[tokio::test]
+    async fn notification_with_an_id_is_an_unknown_request() {
+        let initialize = request(1, "initialize", json!({}));
+        let exit = request(3, "exit", json!({}));
+        let messages = [exit.clone(), initialize, exit, request(4, "initialized", json!({}))];
+        let answers = codes(&messages, true).await;
+        let expected =
+            [(3, json!(-32002)), (1, Json::Null), (3, json!(-32601)), (4, json!(-32601))];
+        assert_eq!(answers, expected.map(|(id, code)| (json!(id), code)));
+    }
+
+    #[tokio::test]
+    async fn exit_cancels_pending_requests() {
+        let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
+        let messages = [request(1, "initialize", json!({})), hover(2), exit, hover(3)];
+        let answers = codes(&messages, true).await;
+        assert_eq!(answers[1..], [(json!(2), json!(-32800))]);
+    }
+
+    #[tokio::test]
+    async fn failure_of_the_server_is_an_internal_error() {
+        let answers = codes(&[request(1, "initialize", json!({})), hover(2)], false).await;
+        assert_eq!(answers, [(json!(1), json!(-32603)), (json!(2), json!(-32002))]);
+    }
 }

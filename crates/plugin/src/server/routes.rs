@@ -64,42 +64,23 @@ mod tests {
     use tower::Service as _;
 
     use super::*;
-
-    #[derive(Clone)]
-    struct Named;
-
-    impl NamedService for Named {
-        const NAME: &'static str = "some.Service";
-    }
-
-    impl tower::Service<http::Request<Body>> for Named {
-        type Response = http::Response<Body>;
-        type Error = Infallible;
-        type Future = Answer;
-
-        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-            Poll::Ready(Ok(()))
-        }
-
-        fn call(&mut self, _: http::Request<Body>) -> Answer {
-            Box::pin(async { Ok(Status::ok("").into_http()) })
-        }
-    }
+    use crate::encoded::V6;
 
     #[tokio::test]
     async fn path_names_the_service_of_a_call() {
-        let mut services = Services::default().with(Named);
-        for (path, status) in [
-            ("/some.Service/Call", "0"),
-            ("/some.Service/", "0"),
-            ("/some.Service", "12"),
-            ("/some.Services/Call", "12"),
-            ("/other/some.Service/Call", "12"),
-            ("/", "12"),
+        let mut services = Services::default().with(V6(Arc::new(|_| None)));
+        for (path, is_known) in [
+            ("/tfplugin6.Provider/Call", true),
+            ("/tfplugin6.Provider/", true),
+            ("/tfplugin6.Provider", false),
+            ("/tfplugin6.Providers/Call", false),
+            ("/other/tfplugin6.Provider/Call", false),
+            ("/", false),
         ] {
-            let request = http::Request::builder().uri(path).body(Body::empty());
-            let Ok(answer) = services.call(request.expect("is a request")).await;
-            assert_eq!(answer.headers()["grpc-status"], status, "{path}");
+            assert_eq!(services.find(path).is_some(), is_known, "{path}");
         }
+        let request = http::Request::builder().uri("/other/Call").body(Body::empty());
+        let Ok(answer) = services.call(request.expect("is a request")).await;
+        assert_eq!(answer.headers()["grpc-status"], "12", "unimplemented");
     }
 }
