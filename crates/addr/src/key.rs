@@ -29,19 +29,24 @@ impl InstanceKey {
     pub fn is_none(&self) -> bool {
         matches!(self, InstanceKey::None)
     }
+
+    /// Writes the key as [`Display`](fmt::Display) does.
+    pub(crate) fn write_to(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self {
+            InstanceKey::None => Ok(()),
+            InstanceKey::Int(index) => write!(out, "[{index}]"),
+            InstanceKey::String(text) => {
+                out.write_str("[")?;
+                write_quoted(out, text)?;
+                out.write_str("]")
+            }
+        }
+    }
 }
 
 /// Prints nothing for `None`; otherwise an index in brackets, such as `[0]` or `["a"]`.
 impl fmt::Display for InstanceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            InstanceKey::None => Ok(()),
-            InstanceKey::Int(index) => write!(f, "[{index}]"),
-            InstanceKey::String(text) => {
-                f.write_str("[")?;
-                write_quoted(f, text)?;
-                f.write_str("]")
-            }
-        }
+        self.write_to(f)
     }
 }

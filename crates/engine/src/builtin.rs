@@ -251,7 +251,6 @@ fn ready<'a, T: Send + 'a>(answer: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(answer))
 }
 
-/// Returns the diagnostics for a call that the provider does not support.
 /// The type of the stored attributes of a `null_resource`.
 fn null_resource() -> Type {
     let triggers = Type::Map(Arc::new(Type::String));
@@ -259,6 +258,7 @@ fn null_resource() -> Type {
     Type::object(attributes.map(|(name, ty)| (Str::from(name), ty)))
 }
 
+/// Returns the diagnostics for a call that the provider does not support.
 fn no_such_type(what: &str) -> Vec<ProviderDiagnostic> {
     vec![ProviderDiagnostic::error(
         "Unsupported operation",

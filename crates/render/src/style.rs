@@ -161,10 +161,20 @@ impl Style {
         Style { color: false, width: None, box_drawing: false, names_rules: false };
 
     pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
-        if !self.color || text.is_empty() {
+        if !self.color {
             return text.to_owned();
         }
-        ["\x1b[", paint.code(), "m", text, RESET].concat()
+        let mut painted = String::new();
+        self.push(&mut painted, paint, &[text]);
+        painted
+    }
+
+    /// Appends a text in several parts, as [`paint`](Style::paint) gives it.
+    pub(crate) fn push(&self, out: &mut String, paint: Paint, parts: &[&str]) {
+        let is_painted = self.color && parts.iter().any(|it| !it.is_empty());
+        let (begin, end) =
+            if is_painted { (["\x1b[", paint.code(), "m"], RESET) } else { ([""; 3], "") };
+        begin.iter().chain(parts).chain([&end]).for_each(|it| out.push_str(it));
     }
 
     /// Wraps prose at spaces and leaves `margin` columns free. Lines that begin with a space stay unchanged.

@@ -52,8 +52,13 @@ pub use crate::{
 #[must_use]
 pub fn go_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
-    go_quote::write(text, &mut quoted);
+    push_go_quoted(&mut quoted, text);
     quoted
+}
+
+/// Appends what [`go_quoted`] returns.
+pub fn push_go_quoted(out: &mut String, text: &str) {
+    go_quote::write(text, out);
 }
 
 /// The text of values and attribute names. It lives only on the heap, so that secrets do not stay on stacks.

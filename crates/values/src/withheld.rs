@@ -20,7 +20,10 @@ impl Value {
             Kind::Map(entries) | Kind::Object(entries) => {
                 entries.iter().any(|(key, part)| key.contains(WITHHELD) || part.has_withheld())
             }
-            _ => self.parts().any(|(_, part)| part.has_withheld()),
+            Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+                items.iter().any(Value::has_withheld)
+            }
+            Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::Number(_) => false,
         }
     }
 

@@ -13,9 +13,9 @@ const MIN_SEARCHED_BYTES: usize = 8;
 /// The attributes by which providers find an object again, whatever its type.
 const IDENTIFYING: [&str; 4] = ["id", "arn", "name", "self_link"];
 
-/// The write-only texts of one configuration.
+/// The write-only texts of one configuration; `None` if there are none, as for most types.
 #[derive(Default)]
-pub(crate) struct WriteOnlyTexts(Finder);
+pub(crate) struct WriteOnlyTexts(Option<Box<Finder>>);
 
 impl WriteOnlyTexts {
     /// Collects the secret texts of a configuration that has its marks, without those that `stored` contains.
@@ -36,18 +36,19 @@ impl WriteOnlyTexts {
                 write_only.add(&text);
             }
         }
-        WriteOnlyTexts(write_only)
+        WriteOnlyTexts((!write_only.is_empty()).then(|| Box::new(write_only)))
     }
 
     /// Returns true if the private data of a provider repeat a secret.
     pub(super) fn is_in_bytes(&self, private: &Private) -> bool {
-        self.0.is_in_bytes(private.as_bytes())
+        self.0.as_ref().is_some_and(|it| it.is_in_bytes(private.as_bytes()))
     }
 
     /// Returns how far an identity repeats a secret: not at all, in a part of a text, or in a whole text.
     /// Attribute names come from the schema and are not searched.
     pub(super) fn trace_in_identity(&self, identity: &Value) -> Trace {
-        let traces = identity.parts().map(|(_, part)| trace(&self.0, part));
+        let Some(finder) = &self.0 else { return Trace::None };
+        let traces = identity.parts().map(|(_, part)| trace(finder, part));
         traces.max().unwrap_or(Trace::None)
     }
 
@@ -61,11 +62,9 @@ impl WriteOnlyTexts {
         identity: Option<&Block>,
         is_strict: bool,
     ) -> (Value, Vec<Repeated>) {
-        if self.0.is_empty() {
-            return (object.clone(), Vec::new());
-        }
+        let Some(finder) = &self.0 else { return (object.clone(), Vec::new()) };
         let (path, found) = (Path::root(), Vec::new());
-        let mut repeats = Repeats { finder: &self.0, identity, is_strict, path, found };
+        let mut repeats = Repeats { finder, identity, is_strict, path, found };
         let without = repeats.block(object, block);
         if repeats.found.is_empty() {
             return (object.clone(), Vec::new());
@@ -389,7 +388,7 @@ mod tests {
         let stored = Attributes::Json(Arc::from(r#"{"password":"the canary"}"#));
         let config = object(r#"{"secret_wo": "the canary"}"#);
         let write_only = WriteOnlyTexts::of(&config, &schema(), Some(&stored));
-        assert!(write_only.0.is_empty());
+        assert!(write_only.0.is_none());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use db::Summary;
 use values::{
-    Marks, Refinements, Type, Value,
+    Kind, Marks, Refinements, Type, Value,
     convert::convert,
     rules::{self, RuleId},
 };
@@ -16,6 +16,9 @@ use crate::{
 /// The maximum length, in bytes, of the known prefix that an unknown template keeps.
 const LONGEST_PREFIX: usize = 128;
 
+/// The most bytes that are allocated for a text before it is evaluated.
+const MOST_EXPECTED: usize = 4096;
+
 /// A template result under construction.
 struct Text {
     text: String,
@@ -25,8 +28,14 @@ struct Text {
 }
 
 impl Text {
-    fn new() -> Text {
-        Text { text: String::new(), marks: Marks::NONE, is_known: true, has_failed: false }
+    /// An empty text with room for `bytes` bytes.
+    fn with_room(bytes: usize) -> Text {
+        Text {
+            text: String::with_capacity(bytes),
+            marks: Marks::NONE,
+            is_known: true,
+            has_failed: false,
+        }
     }
 
     /// The memory size of the text with one more piece: during construction, and as a shared string.
@@ -57,7 +66,8 @@ impl Text {
 
 impl Evaluation<'_> {
     pub(super) fn template(&mut self, id: ExprId, parts: &[TemplatePart]) -> Outcome {
-        let mut text = Text::new();
+        let expected: usize = parts.iter().map(expected_length).sum();
+        let mut text = Text::with_room(expected.min(MOST_EXPECTED));
         for part in parts {
             match part {
                 TemplatePart::Literal(piece) => text.push(piece),
@@ -85,8 +95,11 @@ impl Evaluation<'_> {
             text.is_known = false;
             return Ok(());
         }
-        if let Some(piece) = value.as_str() {
-            return self.append_piece(at, piece, text);
+        match value.kind() {
+            Kind::String(piece) => return self.append_piece(at, piece, text),
+            // The text that the conversion below gives, without a value around it.
+            Kind::Number(number) => return self.append_piece(at, &number.text(), text),
+            _ => {}
         }
         match convert(value, &Type::String) {
             Ok(converted) => {
@@ -117,13 +130,22 @@ impl Evaluation<'_> {
         let Some(elements) = value.as_slice().filter(|it| it.iter().all(Value::is_known)) else {
             return Ok(Value::unknown(Type::String).with_marks(&value.deep_marks()));
         };
-        let mut text = Text::new();
+        let mut text = Text::with_room(0);
         text.marks.add(&rules::result_marks(RuleId::Template, [&value]));
         for element in elements {
             self.append(tuple, element, &mut text)?;
         }
         self.charge(tuple, text.text.len() as u64)?;
         Ok(text.finish())
+    }
+}
+
+/// The length of a part's text in bytes, as far as it is known before evaluation.
+fn expected_length(part: &TemplatePart) -> usize {
+    match part {
+        TemplatePart::Literal(piece) => piece.len(),
+        // Most names are shorter.
+        TemplatePart::Expr(_) => 24,
     }
 }
 

@@ -187,7 +187,7 @@ pub(crate) fn resource_body(
         no_symbols: matches!(action, Action::Forget),
         ..Options::default()
     };
-    Some(Printer { style, temporary: view.plan.temporary() }.node(&node, 0, options))
+    Some(Printer { style, plan: Some(view.plan) }.node(&node, 0, options))
 }
 
 /// The new value, with the old value of every attribute that is not relevant.
@@ -220,7 +220,7 @@ pub(crate) fn object_body(
         None => dynamic::as_block(&change),
     };
     let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
-    Printer { style, temporary: None }.node(&node, 0, options)
+    Printer { style, plan: None }.node(&node, 0, options)
 }
 
 /// The lines of all changed outputs. Empty if there are none.
@@ -228,7 +228,7 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     let outputs = &view.plan.output_changes;
     let names: Vec<_> = outputs.keys().map(print::name_of).collect();
     let width = print::widest(&names);
-    let printer = Printer { style, temporary: view.plan.temporary() };
+    let printer = Printer { style, plan: Some(view.plan) };
     let show_sensitive = view.show_sensitive;
     let differs = |it: &OutputChange| {
         it.action != Action::NoOp && !(it.before.is_null() && it.after.is_null())
@@ -254,7 +254,7 @@ pub(crate) fn comparison(difference: &Difference, style: &Style) -> Option<Strin
     let side = |text: &str| values::json::decode_implied(text.as_bytes()).ok();
     let (left, right) = (side(&difference.left)?, side(&difference.right)?);
     let node = dynamic::value(&Change::of_output(&left, &right, Action::Update));
-    let text = Printer { style, temporary: None }.node(&node, 0, Options::default());
+    let text = Printer { style, plan: None }.node(&node, 0, Options::default());
     Some(format!("    {text}"))
 }
 
@@ -283,11 +283,7 @@ pub(crate) fn state_output_line(
     };
     let node = compute::typed(&Change::of_output(&value, &value, Action::NoOp), &value.ty());
     let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
-    format!(
-        "{} = {}\n",
-        visible_line(name),
-        Printer { style, temporary: None }.node(&node, 0, options)
-    )
+    format!("{} = {}\n", visible_line(name), Printer { style, plan: None }.node(&node, 0, options))
 }
 
 /// The value with the marks that decide which parts are hidden.
@@ -296,16 +292,5 @@ pub(crate) fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) 
         (true, _) => value.without_deep(MarkKind::Sensitive),
         (false, Some(block)) if block.has_sensitive() => provider::mark_by_schema(value, block),
         (false, _) => value.clone(),
-    }
-}
-
-/// The prefix of the temporary directories of plans, `PREFIX/ID/…`. `None` if the data directory is unknown.
-trait Temporary {
-    fn temporary(&self) -> Option<String>;
-}
-
-impl Temporary for state::Plan {
-    fn temporary(&self) -> Option<String> {
-        (!self.data_dir.is_empty()).then(|| format!("{}/tmp/", self.data_dir.trim_end_matches('/')))
     }
 }

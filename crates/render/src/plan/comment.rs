@@ -1,5 +1,7 @@
 //! The comment above an object of a plan: its action and the reason for it.
 
+use std::borrow::Cow;
+
 use addr::{InstanceKey, ResourceInstance, ResourceMode};
 use state::{Action, Importing, Reason, ResourceChange};
 
@@ -14,16 +16,23 @@ pub(crate) enum Section {
     Drift,
 }
 
-/// All lines of the comment, each with a newline.
-pub(super) fn comment(change: &ResourceChange, section: Section, style: &Style) -> String {
-    let address = style.paint(Paint::Bold, &["  # ", &headline_address(change)].concat());
-    let mut text = [&address, " ", &headline(change, section, style), "\n"].concat();
+/// Appends all lines of the comment, each with a newline.
+pub(super) fn push_comment(
+    text: &mut String,
+    change: &ResourceChange,
+    section: Section,
+    style: &Style,
+) {
+    style.push(text, Paint::Bold, &["  # ", &headline_address(change)]);
+    [" ", &headline(change, section, style), "\n"].iter().for_each(|it| text.push_str(it));
     for note in notes(change) {
-        let line = format!("  # {}", note.text);
-        let line = if note.is_warning { style.paint(Paint::Yellow, &line) } else { line };
-        text.push_str(&[&line, "\n"].concat());
+        let line = ["  # ", &note.text];
+        match note.is_warning {
+            true => style.push(text, Paint::Yellow, &line),
+            false => line.iter().for_each(|it| text.push_str(it)),
+        }
+        text.push('\n');
     }
-    text
 }
 
 /// The address of an object in its headline. An object that only gets another address is listed under the old one.
@@ -84,31 +93,36 @@ pub(super) fn is_moved(change: &ResourceChange) -> bool {
 }
 
 /// The words after the address: the action on the object.
-pub(crate) fn headline(change: &ResourceChange, section: Section, style: &Style) -> String {
+pub(crate) fn headline(
+    change: &ResourceChange,
+    section: Section,
+    style: &Style,
+) -> Cow<'static, str> {
     let is_drift = section == Section::Drift;
     let red = |text: &str| style.paint(Paint::BoldRed, text);
     match change.change.action {
-        Action::Create => "will be created".to_owned(),
-        Action::Read => "will be read during apply".to_owned(),
-        Action::Update if is_drift => "has changed".to_owned(),
-        Action::Update => "will be updated in-place".to_owned(),
-        Action::DeleteThenCreate | Action::CreateThenDelete => replacement(change, &red),
-        Action::Delete if is_drift => "has been deleted".to_owned(),
-        Action::Delete => format!("will be {}", red("destroyed")),
+        Action::Create => "will be created".into(),
+        Action::Read => "will be read during apply".into(),
+        Action::Update if is_drift => "has changed".into(),
+        Action::Update => "will be updated in-place".into(),
+        Action::DeleteThenCreate | Action::CreateThenDelete => replacement(change, &red).into(),
+        Action::Delete if is_drift => "has been deleted".into(),
+        Action::Delete => format!("will be {}", red("destroyed")).into(),
         Action::Forget => {
             let because = forgotten_because(change, style);
             let red = red("but will not be destroyed");
-            format!("will be removed from the OpenTofu state {red}{because}")
+            format!("will be removed from the OpenTofu state {red}{because}").into()
         }
         Action::ForgetThenCreate => {
-            replacement(change, &red)
-                + " - older instance will not be destroyed (lifecycle.destroy = false)"
+            let replacement = replacement(change, &red);
+            let rest = " - older instance will not be destroyed (lifecycle.destroy = false)";
+            (replacement + rest).into()
         }
         Action::NoOp if is_moved(change) => {
-            format!("has moved to {}", style.paint(Paint::Bold, &change.addr.to_string()))
+            format!("has moved to {}", style.paint(Paint::Bold, &change.addr.to_string())).into()
         }
-        Action::NoOp if change.change.importing.is_some() => "will be imported".to_owned(),
-        Action::NoOp => "is unchanged".to_owned(),
+        Action::NoOp if change.change.importing.is_some() => "will be imported".into(),
+        Action::NoOp => "is unchanged".into(),
     }
 }
 

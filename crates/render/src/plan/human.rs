@@ -12,7 +12,7 @@ use crate::{
     diff,
     event::human::summary,
     plan::{
-        comment::{self, Section, comment},
+        comment::{self, Section, push_comment},
         overview::overview,
         view::PlanView,
     },
@@ -174,7 +174,6 @@ fn push_resource(
     text: &mut String,
 ) {
     let resource = &change.addr.resource;
-    let comment = comment(change, section, style);
     let symbol = diff::symbol(change.change.action, style);
     // OpenTofu indents only this symbol.
     let indent = match change.change.action {
@@ -183,10 +182,12 @@ fn push_resource(
     };
     let (block_type, type_name, name) =
         (resource.mode.block_type(), &*resource.type_name, &*resource.name);
-    let parts = [
-        "\n", &comment, indent, symbol, " ", block_type, " \"", type_name, "\" \"", name, "\" ",
-        body, "\n",
-    ];
+    // The comment has about two lines.
+    text.reserve(body.len() + 240);
+    text.push('\n');
+    push_comment(text, change, section, style);
+    let parts =
+        [indent, symbol, " ", block_type, " \"", type_name, "\" \"", name, "\" ", body, "\n"];
     parts.iter().for_each(|part| text.push_str(part));
 }
 

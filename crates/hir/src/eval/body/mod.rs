@@ -61,22 +61,27 @@ impl Evaluation<'_> {
                 None => self.unsupported_argument(attr, body, schema),
             }
         }
-        let mut parts = ValueMap::with_capacity(schema.attributes().len() + schema.blocks().len());
-        parts.extend(given);
-        let legacy = self.legacy_blocks(body, schema, place, &mut parts)?;
-        let absent = self.absent_attributes(schema, place, &parts);
-        parts.extend(absent);
-        let mut blocks = Vec::with_capacity(schema.blocks().len());
-        for (kind, nested) in schema.blocks() {
-            blocks.push((kind.clone(), self.blocks(kind, nested, body, place)?));
+        let mut given = ValueMap::from_entries(given);
+        let legacy = self.legacy_blocks(body, schema, place, &mut given)?;
+        let mut parts = Vec::with_capacity(schema.attributes().len() + schema.blocks().len());
+        // Both maps have the order of names, and every name that is given is one of the schema.
+        let mut given = given.into_iter().peekable();
+        for (name, attribute) in schema.attributes() {
+            let value = match given.next_if(|(it, _)| it == name) {
+                Some((_, value)) => value,
+                None => self.absent_attribute(name, attribute, place),
+            };
+            parts.push((name.clone(), value));
         }
-        parts.extend(blocks);
+        for (kind, nested) in schema.blocks() {
+            parts.push((kind.clone(), self.blocks(kind, nested, body, place)?));
+        }
         for block in &body.blocks {
             if !schema.blocks().contains_key(&block.kind) && !legacy.contains(&&block.kind) {
                 self.unsupported_block(block, schema);
             }
         }
-        Ok(Value::object(parts))
+        Ok(Value::object(ValueMap::from_entries(parts)))
     }
 
     fn attribute(&mut self, attr: &Attr, attribute: &Attribute, place: &Place<'_>) -> Outcome {
@@ -116,18 +121,18 @@ impl Evaluation<'_> {
         body: &'b Body,
         schema: &Block,
         place: &Place<'_>,
-        parts: &mut ValueMap,
+        given: &mut ValueMap,
     ) -> Result<Vec<&'b Str>, Interrupt> {
         let mut names: Vec<&Str> = Vec::new();
         for block in &body.blocks {
-            if names.contains(&&block.kind) || parts.contains_key(&block.kind) {
+            if names.contains(&&block.kind) || given.contains_key(&block.kind) {
                 continue;
             }
             if let Some(nested) = attribute_as_blocks(&block.kind, schema, place.root) {
                 let found = self.found_blocks(&block.kind, &nested, body, place)?;
                 if !found.is_empty() {
                     let value = self.arranged(&block.kind, &nested, place, found);
-                    parts.insert(block.kind.clone(), value);
+                    given.insert(block.kind.clone(), value);
                 }
                 names.push(&block.kind);
             }
@@ -135,27 +140,15 @@ impl Evaluation<'_> {
         Ok(names)
     }
 
-    /// The values of the attributes that the body does not set. Reports required ones.
-    fn absent_attributes(
-        &mut self,
-        schema: &Block,
-        place: &Place<'_>,
-        given: &ValueMap,
-    ) -> Vec<(Str, Value)> {
-        let absent = schema.attributes().iter().filter(|(name, _)| !given.contains_key(*name));
-        let value = |(name, attribute): (&Str, &Attribute)| {
-            let ty = attribute.implied_type();
-            let value = if attribute.required {
-                let detail =
-                    format!("The argument {name:?} is required, but no definition was found.");
-                self.report(place.header, Summary::MISSING_ARGUMENT, detail);
-                Value::unknown(ty)
-            } else {
-                Value::null(ty)
-            };
-            (name.clone(), value)
-        };
-        absent.map(value).collect()
+    /// The value of an attribute that the body does not set. Reports a required one.
+    fn absent_attribute(&mut self, name: &Str, attribute: &Attribute, place: &Place<'_>) -> Value {
+        let ty = attribute.implied_type();
+        if !attribute.required {
+            return Value::null(ty);
+        }
+        let detail = format!("The argument {name:?} is required, but no definition was found.");
+        self.report(place.header, Summary::MISSING_ARGUMENT, detail);
+        Value::unknown(ty)
     }
 
     fn unsupported_argument(&mut self, attr: &Attr, body: &Body, schema: &Block) {

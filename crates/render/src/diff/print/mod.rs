@@ -6,6 +6,7 @@ pub(crate) mod text;
 
 use std::{borrow::Cow, fmt::Write as _};
 
+use state::Plan;
 use values::{MarkKind, Str};
 
 use crate::{
@@ -37,14 +38,15 @@ pub(super) struct Name<'n> {
 /// Writes nodes in a style.
 pub(super) struct Printer<'a> {
     pub(super) style: &'a Style,
-    /// The path prefix of the temporary directories of plans.
-    pub(super) temporary: Option<String>,
+    /// The plan to which the values belong; `None` if they belong to none.
+    pub(super) plan: Option<&'a Plan>,
 }
 
 impl Printer<'_> {
     /// Renders a node without its name. The first line starts at the caller's column; further lines are indented.
     pub(super) fn node(&self, node: &Node, depth: usize, options: Options) -> String {
-        let mut text = String::new();
+        // The size of a small block, which most nodes are.
+        let mut text = String::with_capacity(256);
         self.push_node(&mut text, node, depth, options);
         text
     }
@@ -56,18 +58,22 @@ impl Printer<'_> {
             Shape::Block { attributes, groups } => {
                 self.push_block(text, node, attributes, groups, depth, options);
             }
+            Shape::Text { before, after } => {
+                self.push_text(text, node, before.as_ref(), after.as_ref(), depth, options);
+            }
+            Shape::Unknown(before) => {
+                self.push_unknown(text, node, before.as_deref(), depth, options);
+            }
             _ => text.push_str(&self.other_node(node, depth, options)),
         }
     }
 
-    /// Renders a node that is neither a plain value nor a block.
+    /// Renders a node that [`Printer::push_node`] does not append part by part.
     fn other_node(&self, node: &Node, depth: usize, options: Options) -> String {
         match &node.shape {
-            Shape::Plain { .. } | Shape::Block { .. } => self.node(node, depth, options),
-            Shape::Text { before, after } => {
-                self.text(node, before.as_ref(), after.as_ref(), depth, options)
+            Shape::Plain { .. } | Shape::Text { .. } | Shape::Unknown(_) | Shape::Block { .. } => {
+                self.node(node, depth, options)
             }
-            Shape::Unknown(before) => self.unknown(node, before.as_deref(), depth, options),
             Shape::Secret(secret) => {
                 let label = match secret.kind {
                     MarkKind::Ephemeral => "(ephemeral value)",
@@ -150,23 +156,26 @@ impl Printer<'_> {
         }
     }
 
-    fn unknown(
+    fn push_unknown(
         &self,
+        text: &mut String,
         node: &Node,
         before: Option<&Node>,
         depth: usize,
         options: Options,
-    ) -> String {
-        let forces = self.forces(node.replace, options);
-        if node.act == Act::Create {
-            return "(known after apply)".to_owned() + &forces;
+    ) {
+        if node.act != Act::Create {
+            match before {
+                Some(before) => {
+                    let options = Options { no_null: true, ..options };
+                    self.push_node(text, before, depth, options);
+                }
+                None => self.style.push(text, Paint::Dim, &["null"]),
+            }
+            [" ", &self.arrow(), " "].iter().for_each(|it| text.push_str(it));
         }
-        let options = Options { no_null: true, ..options };
-        let before = before.map_or_else(
-            || self.style.paint(Paint::Dim, "null"),
-            |it| self.node(it, depth, options),
-        );
-        format!("{before} {} (known after apply){forces}", self.arrow())
+        text.push_str("(known after apply)");
+        text.push_str(&self.forces(node.replace, options));
     }
 
     fn with_suffixes(&self, label: &str, node: &Node, options: Options) -> String {

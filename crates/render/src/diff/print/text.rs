@@ -1,6 +1,6 @@
 //! Layout of strings: quoted, line by line, or as the JSON that they contain.
 
-use state::{with_temporary_symbols, without_temporary_plans};
+use state::{Plan, with_temporary_symbols, without_temporary_plans};
 use values::{Str, Value};
 
 use crate::{
@@ -15,15 +15,15 @@ use crate::{
 };
 
 /// The form in which a string is shown.
-enum Reading {
+enum Reading<'t> {
     Null,
-    Quoted(String),
+    Quoted(&'t str),
     /// A string of several lines, trimmed.
-    Lines(String),
+    Lines(&'t str),
     Json(Value),
 }
 
-fn read(text: Option<&Str>) -> Reading {
+fn read(text: Option<&Str>) -> Reading<'_> {
     let Some(text) = text else { return Reading::Null };
     if text.starts_with(['{', '['])
         && let Ok(json) = values::json::decode_implied(text.as_bytes())
@@ -31,46 +31,47 @@ fn read(text: Option<&Str>) -> Reading {
         return Reading::Json(json);
     }
     match text.contains('\n') {
-        true => Reading::Lines(text.trim().to_owned()),
-        false => Reading::Quoted(values::go_quoted(text)),
+        true => Reading::Lines(text.trim()),
+        false => Reading::Quoted(text),
     }
 }
 
 impl Printer<'_> {
-    pub(super) fn text(
+    /// Appends the form of a string, or of two strings if it changes.
+    pub(super) fn push_text(
         &self,
+        out: &mut String,
         node: &Node,
         before: Option<&Str>,
         after: Option<&Str>,
         depth: usize,
         options: Options,
-    ) -> String {
-        let forces = self.forces(node.replace, options);
-        match node.act {
-            Act::Create | Act::NoOp => match read(after) {
-                Reading::Json(json) => {
-                    let before = (node.act == Act::NoOp).then_some(&json);
-                    self.document(node, before, Some(&json), depth, options)
-                }
-                Reading::Lines(text) => {
-                    self.heredoc(node, self.same_lines(&text, depth, options), depth, options)
-                }
-                other => self.simple(&other) + &forces,
-            },
-            Act::Delete => match read(before) {
-                Reading::Json(json) => self.document(node, Some(&json), None, depth, options),
-                Reading::Lines(text) => {
-                    self.heredoc(node, self.same_lines(&text, depth, options), depth, options)
-                }
+    ) {
+        let (shown, suffix) = match node.act {
+            Act::Create | Act::NoOp => (after, String::new()),
+            Act::Delete => (before, self.null_suffix(node.act, options)),
+            Act::Update => {
+                return out.push_str(&self.updated_text(node, before, after, depth, options));
+            }
+        };
+        match read(shown) {
+            Reading::Json(json) => {
+                let before = (node.act != Act::Create).then_some(&json);
+                let after = (node.act != Act::Delete).then_some(&json);
+                out.push_str(&self.document(node, before, after, depth, options));
+            }
+            Reading::Lines(text) => {
+                let lines = self.same_lines(text, depth, options);
+                out.push_str(&self.heredoc(node, lines, depth, options));
+            }
+            other => {
+                self.push_simple(out, &other);
                 // `null -> null` would carry no information.
-                Reading::Null => format!("{}{forces}", self.simple(&Reading::Null)),
-                other => format!(
-                    "{}{}{forces}",
-                    self.simple(&other),
-                    self.null_suffix(node.act, options)
-                ),
-            },
-            Act::Update => self.updated_text(node, before, after, depth, options),
+                if !matches!(other, Reading::Null) {
+                    out.push_str(&suffix);
+                }
+                out.push_str(&self.forces(node.replace, options));
+            }
         }
     }
 
@@ -89,9 +90,11 @@ impl Printer<'_> {
             }
             (Reading::Json(_), _) | (_, Reading::Json(_)) => {
                 let gone = Options { no_null: true, ..options };
-                let before = self.text(&bare(Act::Delete), before, None, depth, gone);
-                let after = self.text(&bare(Act::Create), None, after, depth, options);
-                format!("{before} {} {after}", self.arrow())
+                let mut text = String::new();
+                self.push_text(&mut text, &bare(Act::Delete), before, None, depth, gone);
+                [" ", &self.arrow(), " "].iter().for_each(|it| text.push_str(it));
+                self.push_text(&mut text, &bare(Act::Create), None, after, depth, options);
+                text
             }
             (
                 old @ (Reading::Quoted(_) | Reading::Null),
@@ -100,7 +103,11 @@ impl Printer<'_> {
                 if let Some(text) = self.moved_temporary(before, after) {
                     return format!("{text}{forces}");
                 }
-                format!("{} {} {}{forces}", self.simple(&old), self.arrow(), self.simple(&new))
+                let mut text = String::new();
+                self.push_simple(&mut text, &old);
+                [" ", &self.arrow(), " "].iter().for_each(|it| text.push_str(it));
+                self.push_simple(&mut text, &new);
+                text + &forces
             }
             _ => {
                 let trimmed =
@@ -111,17 +118,18 @@ impl Printer<'_> {
         }
     }
 
-    fn simple(&self, reading: &Reading) -> String {
+    fn push_simple(&self, out: &mut String, reading: &Reading<'_>) {
         match reading {
-            Reading::Quoted(text) => text.clone(),
-            _ => self.style.paint(Paint::Dim, "null"),
+            Reading::Quoted(text) => values::push_go_quoted(out, text),
+            _ => self.style.push(out, Paint::Dim, &["null"]),
         }
     }
 
     /// Renders a change between two strings that differ only in the id of a plan's temporary directory. `None` for
     /// other changes.
     fn moved_temporary(&self, before: Option<&Str>, after: Option<&Str>) -> Option<String> {
-        let (prefix, before, after) = (self.temporary.as_deref()?, before?, after?);
+        let (before, after) = (before?, after?);
+        let prefix = &*temporary_prefix(self.plan?)?;
         let erased = |text: &str| without_temporary_plans(prefix, text);
         let note = self.style.paint(Paint::Dim, "# only the plan's temporary directory differs");
         let is_moved = after.contains(prefix) && erased(before) == erased(after);
@@ -200,6 +208,11 @@ impl Printer<'_> {
         let end = self.closing(")", node, depth, options);
         format!("jsonencode({note}\n{}{symbol}{text}{forces}\n{end}", indent(depth + 1))
     }
+}
+
+/// The prefix of the temporary directories of plans, `PREFIX/ID/…`. `None` if the data directory is unknown.
+fn temporary_prefix(plan: &Plan) -> Option<String> {
+    (!plan.data_dir.is_empty()).then(|| format!("{}/tmp/", plan.data_dir.trim_end_matches('/')))
 }
 
 /// A node without content, which only carries its action.
