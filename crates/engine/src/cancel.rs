@@ -60,6 +60,12 @@ impl CancelToken {
         }
     }
 
+    /// Returns true if there was a request, for threads beside the operation: it does not count as a check by the
+    /// operation.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.shared.requests.load(Ordering::SeqCst) > 0
+    }
+
     /// Returns true if the operation has checked the token since it was asked to abort. If it has not, it is in a
     /// call that cannot be interrupted from within.
     pub fn is_heard(&self) -> bool {

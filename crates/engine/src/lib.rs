@@ -31,6 +31,7 @@
 //! **Invariant:** the work is linear in the nodes and edges of the graph; nothing compares all pairs.
 //! **Absent on purpose:** terminals, storage, processes, protocol buffers, provider installation.
 
+mod ahead;
 mod apply;
 pub mod builtin;
 mod cancel;

@@ -246,6 +246,11 @@ impl Memo {
         Version(inputs.0 | HASHED)
     }
 
+    /// Returns true if no node is memoized.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// The memoized version and value of a node; `None` if its item or inputs changed or the value is stale. The
     /// value is `None` if it is ephemeral.
     pub(crate) fn unchanged(

@@ -78,6 +78,9 @@ pub(crate) trait Executor {
     /// Activates the edges that a demanded node waits for from the start.
     fn activate(&self, node: NodeIx);
 
+    /// Takes note of nodes that will have their turns soon, in this order, unless the run stops.
+    fn foresee(&self, _nodes: &[NodeIx]) {}
+
     /// Gives a ready node its turn.
     fn turn(&self, node: NodeIx) -> Step<Self::Work>;
 
@@ -326,6 +329,10 @@ fn turns<E: Executor, F: Future<Output = Ended>>(
     make: &impl Fn(Task<E::Work>) -> F,
 ) {
     loop {
+        let soon = executor.graph(Graph::take_unannounced);
+        if !soon.is_empty() {
+            executor.foresee(&soon);
+        }
         if let Some(node) = executor.graph(Graph::next_ready) {
             turn(executor, running, node);
             continue;

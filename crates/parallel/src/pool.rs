@@ -58,6 +58,14 @@ pub fn run<R: Send>(tasks: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     iter::once(first).chain(results.into_iter().flatten()).collect()
 }
 
+/// Runs work on a deep stack of another thread, some time later. Returns false, without running it, if there is no
+/// other thread.
+pub fn spawn(work: impl FnOnce() + Send + 'static) -> bool {
+    let Some(pool) = pool() else { return false };
+    pool.spawn(|| on_deep_stack(work));
+    true
+}
+
 /// Runs two functions concurrently, the first one on the calling thread, each on a deep stack.
 pub fn join<A, B: Send>(here: impl FnOnce() -> A, there: impl FnOnce() -> B + Send) -> (A, B) {
     let Some(pool) = pool() else {
@@ -169,6 +177,16 @@ mod tests {
         );
         assert_eq!(a, here);
         assert_ne!(b, here);
+    }
+
+    #[test]
+    fn spawned_work_runs_on_another_thread() {
+        let (done, is_done) = std::sync::mpsc::channel();
+        let is_spawned = spawn(move || {
+            let _ = done.send(thread::current().id());
+        });
+        assert_eq!(is_spawned, processors() > 1);
+        assert!(is_done.recv().ok() != Some(thread::current().id()));
     }
 
     #[test]

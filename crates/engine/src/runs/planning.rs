@@ -11,6 +11,7 @@ use state::{EphemeralPlan, ObjectAddress, OutputChange, Reason, journal::Intent}
 use values::{Type, Value};
 
 use crate::{
+    ahead::Promise,
     event::DeferReason,
     graph::{EdgeKind, NodeIx, NodeKind},
     imports::Imports,
@@ -71,12 +72,23 @@ pub(crate) struct PlanningOptions {
 
 /// Work on one object of a plan.
 pub(crate) enum PlanPart {
-    /// Plans, reads or opens one declared instance.
-    Instance(Each),
+    /// Plans, reads or opens one declared instance. `ahead` is the promise of its configuration; `None` if it was not
+    /// requested.
+    Instance { each: Each, ahead: Option<Promise> },
     /// Plans the deletion of an object that the configuration does not have.
     Gone(GoneObject),
     /// Imports the object of an `import` block, and generates the configuration of its resource.
     Generated,
+}
+
+impl PlanPart {
+    /// The declared instance; `None` for other work.
+    pub(crate) fn instance(&self) -> Option<&Each> {
+        match self {
+            PlanPart::Instance { each, .. } => Some(each),
+            PlanPart::Gone(_) | PlanPart::Generated => None,
+        }
+    }
 }
 
 /// Instances whose plans of the last run still hold, and the work on the others.
@@ -269,7 +281,9 @@ impl<'a> Planning<'a> {
                 Some((object, planned)) => {
                     instances.before.push(PlannedBefore { object, each: Some(each), planned });
                 }
-                None => instances.parts.push(PlanPart::Instance(each.clone())),
+                None => {
+                    instances.parts.push(PlanPart::Instance { each: each.clone(), ahead: None });
+                }
             }
         }
         instances

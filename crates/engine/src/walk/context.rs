@@ -10,6 +10,7 @@ use state::{Object, State};
 use values::Str;
 
 use crate::{
+    ahead::Ahead,
     cancel::CancelLevel,
     ephemeral::EphemeralStore,
     event::Event,
@@ -68,13 +69,15 @@ pub(crate) struct Configuration<'a> {
     pub(crate) create_first: CreateFirst,
 }
 
-/// The functions of a run, and the answers of providers to them.
+/// The functions of a run, the answers of providers to them, and what is evaluated ahead.
 pub(crate) struct Calls {
     pub(crate) functions: Functions,
     /// Records the files that functions read; set only in a plan that is saved.
     pub(crate) observed: Option<Arc<Observed>>,
     /// The answers of provider functions in this run.
     pub(crate) answers: FunctionAnswers,
+    /// The evaluations on other processors.
+    pub(crate) ahead: Ahead,
 }
 
 /// The part of a run's context that all kinds of runs have.
@@ -165,7 +168,12 @@ impl<'a> Walk<'a> {
             store,
             checks: Checks::default(),
             report: Report::default(),
-            calls: Calls { functions, observed, answers: FunctionAnswers::default() },
+            calls: Calls {
+                functions,
+                observed,
+                answers: FunctionAnswers::default(),
+                ahead: Ahead::new(&environment.cancel),
+            },
         };
         walk.place_earlier();
         walk

@@ -11,7 +11,9 @@ use hir::{
 use provider::ProviderDiagnostic;
 use values::{Value, functions::FunctionEnv};
 
-use crate::{event::Event, foreign, schedule::Failed, walk::context::Walk};
+use crate::{
+    ahead::Foreseen, event::Event, foreign, graph::NodeIx, schedule::Failed, walk::context::Walk,
+};
 
 impl Walk<'_> {
     /// Adds a diagnostic and sends it as an event. While the calls of provider functions are gathered, no event is
@@ -46,8 +48,29 @@ impl Walk<'_> {
         let evaluate = || self.evaluate(scope, entry, expr, None);
         let (value, parts) = self.calls.functions.parts.gather(evaluate);
         let value = value?;
-        parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
+        self.learn(&value, &parts);
         Ok(value)
+    }
+
+    /// Like [`evaluate_source`](Walk::evaluate_source), for the value of a node, which may be evaluated already.
+    pub(crate) fn evaluate_node(
+        &self,
+        node: NodeIx,
+        scope: &dyn Scope,
+        entry: &Entry,
+        expr: ExprId,
+    ) -> Result<Value, Failed> {
+        match self.foreseen_value(node) {
+            Some(Foreseen { value, parts, .. }) => {
+                self.learn(&value, &parts);
+                Ok(value)
+            }
+            None => self.evaluate_source(scope, entry, expr),
+        }
+    }
+
+    fn learn(&self, value: &Value, parts: &[Value]) {
+        parts.iter().chain([value]).for_each(|it| self.environment.redactor.learn(it));
     }
 
     /// Evaluates a body into an object of the schema's type, which is then passed to another process. The redactor
@@ -78,9 +101,22 @@ impl Walk<'_> {
         let decode = || eval::decode_body(&entry.item.exprs, body, header, block, scope);
         let (evaluated, parts) = self.calls.functions.parts.gather(decode);
         let value = self.evaluated(evaluated, entry, header.into(), address)?;
-        parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
+        self.learn(&value, &parts);
         self.refuse_withheld(entry, &value, address)?;
         Ok((value, parts))
+    }
+
+    /// Takes a body that was evaluated ahead, as [`decode`](Walk::decode) gives it.
+    pub(crate) fn take_decoded(
+        &self,
+        entry: &Entry,
+        foreseen: Foreseen,
+        address: Option<&str>,
+    ) -> Result<Value, Failed> {
+        let Foreseen { value, parts, .. } = foreseen;
+        self.learn(&value, &parts);
+        self.refuse_withheld(entry, &value, address)?;
+        Ok(value)
     }
 
     /// Refuses a configuration with a text in place of a withheld value, which a provider would take for the value.

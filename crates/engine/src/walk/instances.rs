@@ -44,6 +44,24 @@ impl Each {
     pub(crate) fn single() -> Each {
         Each { key: InstanceKey::None, value: None }
     }
+
+    /// The value of `each.key`; `None` without `for_each`.
+    pub(crate) fn key_value(&self) -> Option<Value> {
+        match &self.key {
+            InstanceKey::String(key) => Some(Value::string(key.as_str())),
+            // The `for_each` of an `import` block may be a tuple.
+            InstanceKey::Int(index) if self.value.is_some() => Some(Value::int(*index)),
+            InstanceKey::Int(_) | InstanceKey::None => None,
+        }
+    }
+
+    /// The value of `count.index`; `None` without `count`.
+    pub(crate) fn count_index(&self) -> Option<Value> {
+        match self.key {
+            InstanceKey::Int(index) => Some(Value::int(index)),
+            InstanceKey::String(_) | InstanceKey::None => None,
+        }
+    }
 }
 
 impl Keys {

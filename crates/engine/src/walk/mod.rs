@@ -18,6 +18,7 @@ pub(crate) mod conditions;
 pub(crate) mod context;
 pub(crate) mod diagnose;
 pub(crate) mod expand;
+pub(crate) mod foresee;
 pub(crate) mod instances;
 pub(crate) mod module_graph;
 pub(crate) mod modules;

@@ -35,12 +35,13 @@ impl Walk<'_> {
             self.nodes.facts(node, |it| it.forced = true);
         }
         self.remembered(node, module, name, &entry.item, &[], || {
-            self.output_value(index, module, entry)
+            self.output_value(node, index, module, entry)
         })
     }
 
     fn output_value(
         &self,
+        node: NodeIx,
         index: ModuleIx,
         module: &ModuleRun,
         entry: &Entry,
@@ -58,7 +59,7 @@ impl Walk<'_> {
             ConditionKind::OutputPrecondition,
             checked,
         )?;
-        let mut value = self.evaluate_source(&scope, entry, expr)?;
+        let mut value = self.evaluate_node(node, &scope, entry, expr)?;
         let is_root = module.caller.is_none();
         if is_root || output.ephemeral || output.sensitive {
             self.refuse_too_large(entry, expr, &value)?;

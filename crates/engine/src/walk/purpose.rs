@@ -199,6 +199,10 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
         walk.nodes.change(|graph| graph.activate(node, |_| true));
     }
 
+    fn foresee(&self, nodes: &[NodeIx]) {
+        self.walk.foresee_values(nodes);
+    }
+
     fn turn(&self, node: NodeIx) -> Step<Self::Work> {
         let walk = self.walk;
         walk.reuse.count_turn();

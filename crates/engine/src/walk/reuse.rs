@@ -9,6 +9,8 @@ use crate::{graph::NodeIx, memo::Memo};
 /// The results that a run takes from earlier runs and leaves for later ones.
 pub(crate) struct Reuse<'a> {
     memo: RefCell<&'a mut Memo>,
+    /// True if the memo remembered nothing when the run began.
+    is_first_run: bool,
     /// Nodes whose results the next run cannot have: those of ephemeral values, and providers.
     unkept: RefCell<TreeSet<NodeIx>>,
     /// Set once instances have ephemeral values, from their `for_each`: then the next run cannot start from this one.
@@ -20,11 +22,17 @@ pub(crate) struct Reuse<'a> {
 impl<'a> Reuse<'a> {
     pub(crate) fn new(memo: &'a mut Memo) -> Reuse<'a> {
         Reuse {
+            is_first_run: memo.is_empty(),
             memo: RefCell::new(memo),
             unkept: RefCell::default(),
             has_ephemeral_instances: Cell::default(),
             turns: Cell::default(),
         }
+    }
+
+    /// Returns true if there is nothing that the run could take from an earlier one.
+    pub(crate) fn is_first_run(&self) -> bool {
+        self.is_first_run
     }
 
     /// Reads the memo.

@@ -13,7 +13,7 @@ use crate::{
     graph::ModuleIx,
     walk::{
         context::Walk,
-        instances::Each,
+        instances::{Each, Repeated},
         modules::ModuleRun,
         outcome::{Outcome, ResourceValue},
     },
@@ -120,22 +120,9 @@ impl Scope for EngineScope<'_, '_> {
             Ref::Local(name) => self.node_value(template.locals.get(name).copied()),
             Ref::Resource(resource) => self.resource(resource),
             Ref::Module(call) => self.node_value(template.calls.get(call).map(|it| it.object)),
-            Ref::EachKey => match &self.repetition("each")?.key {
-                InstanceKey::String(key) => Ok(Value::string(key.as_str())),
-                // The `for_each` of an `import` block may be a tuple.
-                InstanceKey::Int(index) if self.repetition("each")?.value.is_some() => {
-                    Ok(Value::int(*index))
-                }
-                _ => self.repetition_refused("each"),
-            },
-            Ref::EachValue => match &self.repetition("each")?.value {
-                Some(value) => Ok(value.clone()),
-                None => self.repetition_refused("each"),
-            },
-            Ref::CountIndex => match self.repetition("count")?.key {
-                InstanceKey::Int(index) => Ok(Value::int(index)),
-                _ => self.repetition_refused("count"),
-            },
+            Ref::EachKey => self.given(Each::key_value, "each"),
+            Ref::EachValue => self.given(|each| each.value.clone(), "each"),
+            Ref::CountIndex => self.given(Each::count_index, "count"),
             Ref::SelfObject => match &self.own {
                 Some(own) => Ok(own.value.clone()),
                 None => Err(Interrupt::Refused {
@@ -258,8 +245,13 @@ pub(crate) fn unknown_run(name: &str) -> Interrupt {
 }
 
 impl EngineScope<'_, '_> {
-    fn repetition_refused(&self, what: &'static str) -> Result<Value, Interrupt> {
-        Err(Interrupt::Refused {
+    /// A value of the repetition data of the instance.
+    fn given(
+        &self,
+        value: impl FnOnce(&Each) -> Option<Value>,
+        what: &'static str,
+    ) -> Result<Value, Interrupt> {
+        value(self.repetition(what)?).ok_or_else(|| Interrupt::Refused {
             summary: if what == "count" {
                 Summary::INVALID_COUNT_REFERENCE
             } else {
@@ -269,5 +261,11 @@ impl EngineScope<'_, '_> {
                 "The enclosing block does not set the argument that the \"{what}\" object requires."
             ),
         })
+    }
+
+    /// Returns true if references to a resource read the collection of its instances. `None` if the resource has no
+    /// value.
+    pub(crate) fn is_repeated(&self, resource: &addr::Resource) -> Option<bool> {
+        self.with_resource(resource, |it| it.keys.repeated != Repeated::Single)
     }
 }

@@ -144,7 +144,7 @@ impl Walk<'_> {
     ) -> Turn {
         let Some(local) = entry.item.kind.as_local() else { return Turn::Failed };
         self.remembered(node, module, NodeName::Local(local.name.clone()), &entry.item, &[], || {
-            self.evaluate_source(&EngineScope::new(self, index, None), entry, local.value)
+            self.evaluate_node(node, &EngineScope::new(self, index, None), entry, local.value)
         })
     }
 

@@ -1,5 +1,6 @@
 //! Runs of the engine on text configurations, with a provider in memory that records its calls.
 
+mod ahead;
 mod apply;
 mod checks;
 mod confidentiality;

@@ -1,0 +1,262 @@
+//! Evaluation ahead: other processors evaluate expressions before the thread of the run needs their values.
+//!
+//! The thread of the run takes one node after the other. It hands the [`Request`]s that it will come to over to
+//! [`Ahead`], and gets a [`Promise`] for each. When it comes to one, [`Promise::take`] has the value, or the thread
+//! evaluates the expression itself. Start reading at [`Ahead::request`]; `src/walk/foresee.rs` makes the requests.
+//!
+//! **Invariant:** an evaluation ahead has no effect and no result of its own: it counts only if it read nothing but
+//! its [`Captured`] values, reported nothing and stayed within the budget of the run. All else is evaluated by the
+//! thread of the run, as if nothing had happened, so results do not depend on the number of processors.
+//! **Invariant:** no ephemeral value is captured, and no evaluation outlives the run.
+//! **Absent on purpose:** the graph, providers, files, and the kind of the run.
+
+mod scope;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use hir::{Entry, ExprId, eval};
+use provider::Schema;
+use rustc_hash::FxHashMap;
+use values::{Budget, MarkKind, Value};
+
+use crate::{
+    ahead::scope::CapturedScope, cancel::CancelToken, graph::NodeIx, walk::instances::Each,
+};
+
+pub(crate) use scope::Captured;
+
+/// The expressions that a request evaluates.
+enum Subject {
+    /// One expression.
+    Value(ExprId),
+    /// The body of a resource, for one of its instances.
+    Body(Arc<Schema>, Each),
+}
+
+/// An evaluation that may happen on any thread.
+pub(crate) struct Request {
+    entry: Entry,
+    subject: Subject,
+    captured: Arc<Captured>,
+}
+
+/// A value that was evaluated without a diagnostic.
+pub(crate) struct Foreseen {
+    pub(crate) value: Value,
+    /// The secrets that occurred in the evaluation.
+    pub(crate) parts: Vec<Value>,
+    /// The memory in bytes that the budget of the run must still be charged.
+    pub(crate) charge: u64,
+}
+
+/// The evaluations of one run. They end when this value is dropped.
+pub(crate) struct Ahead {
+    shared: Arc<Shared>,
+    /// The promised values of nodes that have not had their turns.
+    by_node: RefCell<FxHashMap<NodeIx, Promise>>,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Notified when a worker ends.
+    ended: Condvar,
+    /// True if running evaluations should stop.
+    is_over: AtomicBool,
+    cancel: CancelToken,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Arc<Task>>,
+    workers: usize,
+}
+
+impl Ahead {
+    pub(crate) fn new(cancel: &CancelToken) -> Ahead {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            ended: Condvar::new(),
+            is_over: AtomicBool::new(false),
+            cancel: cancel.clone(),
+        });
+        Ahead { shared, by_node: RefCell::default() }
+    }
+
+    /// Keeps the promises of the values of nodes until the nodes have their turns.
+    pub(crate) fn keep(&self, promises: impl IntoIterator<Item = (NodeIx, Promise)>) {
+        self.by_node.borrow_mut().extend(promises);
+    }
+
+    /// Returns the promise of a node's value; `None` if it was not requested.
+    pub(crate) fn promise_of(&self, node: NodeIx) -> Option<Promise> {
+        self.by_node.borrow_mut().remove(&node)
+    }
+
+    /// Starts the evaluations, in this order, on threads that are free. `limit` is the memory in bytes that each may
+    /// take.
+    pub(crate) fn request(&self, limit: u64, requests: Vec<Request>) -> Vec<Promise> {
+        let task = |request| Arc::new(Task::new(request, limit));
+        let tasks: Vec<_> = requests.into_iter().map(task).collect();
+        let missing = {
+            let mut queue = self.shared.lock();
+            queue.waiting.extend(tasks.iter().cloned());
+            let wanted = queue.waiting.len().min(parallel::processors() - 1);
+            let missing = wanted.saturating_sub(queue.workers);
+            queue.workers += missing;
+            missing
+        };
+        for _ in 0..missing {
+            let shared = Arc::clone(&self.shared);
+            if !parallel::spawn(move || shared.work()) {
+                self.shared.lock().workers -= 1;
+            }
+        }
+        tasks.into_iter().map(Promise).collect()
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        let mut queue = self.shared.lock();
+        queue.waiting.clear();
+        while queue.workers > 0 {
+            queue = self.shared.ended.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Evaluates what waits, until nothing does.
+    fn work(self: &Arc<Shared>) {
+        loop {
+            let mut queue = self.lock();
+            let Some(task) = queue.waiting.pop_front() else {
+                queue.workers -= 1;
+                return self.ended.notify_all();
+            };
+            drop(queue);
+            task.run(self);
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.cancel.is_requested()
+    }
+}
+
+struct Task {
+    state: Mutex<State>,
+    /// Notified when the state is no longer [`State::Running`].
+    changed: Condvar,
+}
+
+enum State {
+    Waiting(Box<Request>, u64),
+    Running,
+    /// The result; `None` if the evaluation does not count.
+    Done(Option<Foreseen>),
+    Taken,
+}
+
+impl Task {
+    fn new(request: Request, limit: u64) -> Task {
+        let state = Mutex::new(State::Waiting(Box::new(request), limit));
+        Task { state, changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Evaluates the request, unless the thread of the run was faster.
+    fn run(&self, shared: &Arc<Shared>) {
+        let mut state = self.lock();
+        let State::Waiting(request, limit) = std::mem::replace(&mut *state, State::Running) else {
+            *state = State::Taken;
+            return;
+        };
+        drop(state);
+        // After a panic, the thread of the run evaluates again, and reports it.
+        let evaluate = AssertUnwindSafe(|| request.evaluate(limit, shared));
+        let result = catch_unwind(evaluate).unwrap_or_default();
+        drop(request);
+        *self.lock() = State::Done(result);
+        self.changed.notify_one();
+    }
+}
+
+/// The claim to the result of a request.
+pub(crate) struct Promise(Arc<Task>);
+
+impl Promise {
+    /// Takes the result. Waits for an evaluation that runs, and for none that has not begun. `None` if there is no
+    /// result that counts, or no longer.
+    pub(crate) fn take(&self) -> Option<Foreseen> {
+        let mut state = self.0.lock();
+        while matches!(*state, State::Running) {
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Done(result) => result,
+            State::Waiting(..) | State::Running | State::Taken => None,
+        }
+    }
+}
+
+impl Request {
+    /// Requests the value of an expression.
+    pub(crate) fn value(entry: &Entry, expr: ExprId, captured: Arc<Captured>) -> Request {
+        Request { entry: entry.clone(), subject: Subject::Value(expr), captured }
+    }
+
+    /// Requests the configuration of an instance of a resource. `None` if the instance has an ephemeral value.
+    pub(crate) fn body(
+        entry: &Entry,
+        schema: &Arc<Schema>,
+        each: &Each,
+        captured: &Arc<Captured>,
+    ) -> Option<Request> {
+        let is_ephemeral = |it: &Value| it.has_deep(MarkKind::Ephemeral);
+        if each.value.as_ref().is_some_and(is_ephemeral) {
+            return None;
+        }
+        let subject = Subject::Body(Arc::clone(schema), each.clone());
+        Some(Request { entry: entry.clone(), subject, captured: Arc::clone(captured) })
+    }
+
+    fn evaluate(&self, limit: u64, shared: &Arc<Shared>) -> Option<Foreseen> {
+        let shared = Arc::clone(shared);
+        let budget = Budget::new(limit).until(move || shared.is_stopping());
+        let each = match &self.subject {
+            Subject::Body(_, each) => Some(each),
+            Subject::Value(_) => None,
+        };
+        let scope = CapturedScope::new(&self.captured, each, budget);
+        let exprs = &self.entry.item.exprs;
+        let (evaluated, parts) = scope.parts.gather(|| match &self.subject {
+            Subject::Value(expr) => eval::evaluate(exprs, *expr, &scope),
+            Subject::Body(schema, _) => {
+                let body = &self.entry.resource().body;
+                eval::decode_body(exprs, body, self.entry.item.header, schema.block(), &scope)
+            }
+        });
+        let evaluated = evaluated.ok().filter(|it| it.diagnostics.is_empty())?;
+        let value = evaluated.value;
+        scope.is_complete().then(|| Foreseen { value, parts, charge: scope.used() })
+    }
+}

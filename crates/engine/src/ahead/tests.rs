@@ -1,0 +1,140 @@
+use hir::{ItemKind, Origin, Ref, lower::lower_text};
+use values::{Mark, Str};
+
+use super::*;
+
+const NO_LIMIT: u64 = u64::MAX;
+
+/// Requests a local value whose expression may read `local.a`, which is "A".
+fn request(text: &str) -> Request {
+    let mut captured = Captured::new(Some("2025-01-01T00:00:00Z".to_owned()));
+    assert!(captured.add(&Ref::Local("a".into()), Value::string("A")));
+    let lowered = lower_text(&format!("locals {{\n  it = {text}\n}}\n"), "main.tf");
+    let item = Arc::clone(&lowered.items[0]);
+    let ItemKind::Local(local) = &item.kind else { panic!("a local value") };
+    let expr = local.value;
+    let entry = Entry { item, origin: Origin { file: 0, block: 0, item: 0 } };
+    Request::value(&entry, expr, Arc::new(captured))
+}
+
+/// Evaluates on this thread, as a worker would.
+fn evaluate(text: &str, limit: u64) -> Option<Foreseen> {
+    let ahead = Ahead::new(&CancelToken::new());
+    request(text).evaluate(limit, &ahead.shared)
+}
+
+#[test]
+fn captured_values_and_pure_functions_count() {
+    for (text, expected) in [
+        ("\"${local.a}-${1 + 1}\"", "A-2"),
+        ("upper(lower(local.a))", "A"),
+        ("plantimestamp()", "2025-01-01T00:00:00Z"),
+    ] {
+        let foreseen = evaluate(text, NO_LIMIT).expect("counts");
+        assert_eq!(foreseen.value.as_str(), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn evaluations_that_read_more_or_report_something_do_not_count() {
+    for text in [
+        "local.b",
+        "var.a",
+        "try(local.b, 1)",
+        "each.key",
+        "module.m.out",
+        "test_thing.a[local.a]",
+        "file(\"a\")",
+        "fileexists(\"a\")",
+        "fileset(\".\", \"*\")",
+        "abspath(\"a\")",
+        "pathexpand(\"~\")",
+        "templatefile(\"a\", {})",
+        "templatestring(local.a, {})",
+        "timestamp()",
+        "uuid()",
+        "bcrypt(local.a)",
+        "provider::test::it(local.a)",
+        "tonumber(local.a)",
+        "local.a.b",
+    ] {
+        assert!(evaluate(text, NO_LIMIT).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn evaluation_beyond_the_memory_limit_does_not_count() {
+    let text = "[for i in range(100) : \"${local.a}${i}\"]";
+    let foreseen = evaluate(text, NO_LIMIT).expect("counts");
+    assert!(foreseen.charge > 100);
+    assert!(evaluate(text, foreseen.charge / 2).is_none());
+}
+
+#[test]
+fn ephemeral_values_are_not_captured() {
+    let secret = Value::string("secret").with_mark(Mark::Ephemeral);
+    let mut captured = Captured::new(None);
+    assert!(!captured.add(&Ref::Local("a".into()), secret.clone()));
+    assert!(captured.get(&Ref::Local("a".into())).is_none());
+
+    let entry = request("1").entry;
+    let (schema, captured) =
+        (Arc::new(Schema::new(0, provider::Block::default())), Arc::new(captured));
+    let each = |value: &Value| Each { key: Default::default(), value: Some(value.clone()) };
+    assert!(Request::body(&entry, &schema, &each(&secret), &captured).is_none());
+    let inside = Value::object_from([("a", secret)]);
+    assert!(Request::body(&entry, &schema, &each(&inside), &captured).is_none());
+    let plain = Value::string("a").with_mark(Mark::Sensitive);
+    assert!(Request::body(&entry, &schema, &each(&plain), &captured).is_some());
+}
+
+#[test]
+fn secrets_of_an_evaluation_are_returned() {
+    let foreseen = evaluate("\"login ${sensitive(upper(local.a))}\"", NO_LIMIT).expect("counts");
+    let parts: Vec<_> = foreseen.parts.iter().filter_map(Value::as_str).map(Str::from).collect();
+    assert_eq!(parts, ["A", "login A"].map(Str::from));
+}
+
+/// A promise gives its value once, or the thread of the run evaluates, whichever thread is faster.
+#[test]
+fn promises_give_their_values_once() {
+    let ahead = Ahead::new(&CancelToken::new());
+    let requests = (0..500).map(|index| request(&format!("\"${{local.a}}${{{index} + 0}}\"")));
+    let promises = ahead.request(NO_LIMIT, requests.collect());
+    for (index, promise) in promises.iter().enumerate() {
+        if let Some(foreseen) = promise.take() {
+            assert_eq!(foreseen.value.as_str(), Some(&*format!("A{index}")));
+        }
+        assert!(promise.take().is_none());
+    }
+}
+
+#[test]
+fn waiting_requests_are_evaluated_by_workers() {
+    let ahead = Ahead::new(&CancelToken::new());
+    let promises = ahead.request(NO_LIMIT, (0..8).map(|_| request("local.a")).collect());
+    let mut queue = ahead.shared.lock();
+    while queue.workers > 0 {
+        queue = ahead.shared.ended.wait(queue).expect("not poisoned");
+    }
+    drop(queue);
+    let kept = promises.iter().filter(|it| it.take().is_some()).count();
+    assert_eq!(kept, if parallel::processors() > 1 { 8 } else { 0 });
+}
+
+/// The expression would take hours.
+#[test]
+fn no_evaluation_outlives_the_run() {
+    let text = "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a * b * c if c > 1000]]]";
+    let ahead = Ahead::new(&CancelToken::new());
+    let promises = ahead.request(NO_LIMIT, (0..4).map(|_| request(text)).collect());
+    drop(ahead);
+    assert!(promises.iter().all(|it| it.take().is_none()));
+
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    cancel.cancel();
+    let ahead = Ahead::new(&cancel);
+    assert!(request(text).evaluate(NO_LIMIT, &ahead.shared).is_none());
+    assert!(!cancel.is_heard(), "only the thread of the run hears an abort");
+}

@@ -1,0 +1,137 @@
+//! Requests the evaluations that a run will come to from [`Ahead`](crate::ahead::Ahead).
+//!
+//! **Invariant:** a request captures values of nodes that have ended, which do not change any more.
+
+use std::sync::Arc;
+
+use hir::{Entry, Expr, ExprId, Exprs, Ref, Scope};
+use values::{Budget, functions::FunctionEnv};
+
+use crate::{
+    ahead::{Captured, Foreseen, Promise, Request},
+    graph::{ModuleIx, NodeIx, template::Declared},
+    walk::{context::Walk, instances::Each, scope::EngineScope},
+};
+
+/// The least number of expressions in an item whose evaluation costs more than to hand it over.
+const WORTHWHILE: usize = 4;
+
+/// The least number of evaluations that are worth waking another thread for.
+const SMALLEST_PART: usize = 4;
+
+impl Walk<'_> {
+    /// Requests the configurations of instances of a managed resource, in this order. Returns a promise for each of
+    /// them, or no promise at all.
+    pub(crate) fn foresee_bodies(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        instances: &[&Each],
+    ) -> Vec<Promise> {
+        if parallel::processors() == 1 {
+            return Vec::new();
+        }
+        let schema = self.provider_node(node).and_then(|provider| {
+            let schemas = self.schemas(&self.provider_ref(provider).source)?;
+            schemas.managed(&entry.resource().resource.type_name)
+        });
+        let captured = self.declared(node).and_then(|(module, ..)| self.captured(module, entry));
+        let (Some(schema), Some(captured)) = (schema, captured) else { return Vec::new() };
+        let requests = instances.iter().map(|each| Request::body(entry, &schema, each, &captured));
+        let requests: Option<Vec<Request>> = requests.collect();
+        requests.map_or_else(Vec::new, |it| self.request_ahead(it))
+    }
+
+    /// Requests the values of nodes that will have their turns soon.
+    pub(crate) fn foresee_values(&self, nodes: &[NodeIx]) {
+        // Values that a memo remembers are not evaluated.
+        if parallel::processors() == 1 || !self.reuse.is_first_run() {
+            return;
+        }
+        let requests = nodes.iter().filter_map(|node| Some((*node, self.value_request(*node)?)));
+        let (nodes, requests): (Vec<NodeIx>, Vec<Request>) = requests.unzip();
+        if requests.len() >= SMALLEST_PART {
+            let promises = self.request_ahead(requests);
+            self.calls.ahead.keep(nodes.into_iter().zip(promises));
+        }
+    }
+
+    fn value_request(&self, node: NodeIx) -> Option<Request> {
+        let (index, module, local) = self.declared(node)?;
+        let (entry, expr) = match &module.template.nodes[local as usize] {
+            Declared::Local(entry) => (entry, entry.item.kind.as_local()?.value),
+            Declared::Output(entry) => (entry, entry.output().value?),
+            _ => return None,
+        };
+        let captured = self.captured(index, entry)?;
+        Some(Request::value(entry, expr, captured))
+    }
+
+    fn request_ahead(&self, requests: Vec<Request>) -> Vec<Promise> {
+        let left = self.calls.functions.budget().map_or(0, Budget::left);
+        self.calls.ahead.request(left, requests)
+    }
+
+    /// The value of a node that was evaluated ahead. `None` if the caller must evaluate it.
+    pub(crate) fn foreseen_value(&self, node: NodeIx) -> Option<Foreseen> {
+        self.calls.ahead.promise_of(node).and_then(|it| self.foreseen(&it))
+    }
+
+    /// Takes a value that was evaluated ahead, and charges the budget of the run for it. `None` if the caller must
+    /// evaluate it.
+    pub(crate) fn foreseen(&self, promise: &Promise) -> Option<Foreseen> {
+        let foreseen = promise.take()?;
+        let charged = self.calls.functions.budget().map(|it| it.charge(foreseen.charge));
+        charged.is_none_or(|it| it.is_ok()).then_some(foreseen)
+    }
+
+    /// The values of the references in an item. `None` if it is not worth an evaluation ahead, or if the evaluation
+    /// would need more, or an ephemeral value.
+    fn captured(&self, module: ModuleIx, entry: &Entry) -> Option<Arc<Captured>> {
+        let exprs: &Exprs = &entry.item.exprs;
+        if exprs.len() < WORTHWHILE || exprs.calls_providers() {
+            return None;
+        }
+        let scope = EngineScope::new(self, module, None);
+        let mut captured = Captured::new(self.calls.functions.plan_time());
+        for (_, expr) in exprs.iter() {
+            let Expr::Ref(reference) = expr else { continue };
+            if is_given_by_instance(reference) || captured.get(reference).is_some() {
+                continue;
+            }
+            if !can_be_captured(&scope, reference, exprs) {
+                return None;
+            }
+            if !captured.add(reference, scope.reference(reference).ok()?) {
+                return None;
+            }
+        }
+        Some(Arc::new(captured))
+    }
+}
+
+fn can_be_captured(scope: &EngineScope<'_, '_>, reference: &Ref, exprs: &Exprs) -> bool {
+    match reference {
+        Ref::Variable(_) | Ref::Local(_) => true,
+        Ref::PathModule | Ref::PathRoot | Ref::PathCwd | Ref::Workspace => true,
+        // An index reads one instance of a resource, for which the collection of all would be too much.
+        Ref::Resource(resource) => {
+            !scope.is_repeated(resource).unwrap_or(true) || !is_indexed(reference, exprs)
+        }
+        // A path of a temporary directory makes the directory, and outputs of modules are read one by one.
+        Ref::PathTemp | Ref::Module(_) => false,
+        Ref::Applying | Ref::Output(_) | Ref::Run(_) => false,
+        Ref::EachKey | Ref::EachValue | Ref::CountIndex | Ref::SelfObject => false,
+    }
+}
+
+/// Returns true if an expression reads an element of a reference's value.
+fn is_indexed(reference: &Ref, exprs: &Exprs) -> bool {
+    let is_base = |base: ExprId| matches!(&exprs[base], Expr::Ref(it) if it == reference);
+    exprs.iter().any(|(_, expr)| matches!(expr, Expr::Index { base, .. } if is_base(*base)))
+}
+
+/// Returns true for references whose value belongs to one instance of the item.
+fn is_given_by_instance(reference: &Ref) -> bool {
+    matches!(reference, Ref::EachKey | Ref::EachValue | Ref::CountIndex | Ref::SelfObject)
+}
