@@ -459,6 +459,18 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "conditions of data that the plan has read",
+        applies: |seen| {
+            // The reference's apply does not come to data that the plan has read.
+            let detail = &seen.difference.detail;
+            seen.around.command[0] == "apply"
+                && seen.is("state: check_results.[].status")
+                && detail.contains("reference: \"unknown\"")
+                && detail.contains("mayfly:    \"pass\"")
+                && seen.is_written("data \"")
+        },
+    },
+    Rule {
         name: "a plan file with errors that `validate` finds",
         applies: |seen| {
             seen.around.command[0] == "apply"
