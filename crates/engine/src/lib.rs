@@ -2,13 +2,13 @@
 //!
 //! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and outcomes) and [`Event`]
 //! (progress). Inside: `src/moves.rs` (new addresses in the prior state), `src/graph` (nodes and edges as data),
-//! `src/schedule.rs` (the order of turns and tasks), `src/runs` (the context of each kind of run) and `src/walk`
-//! (what all contexts share), `src/targeting`, then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`,
-//! `src/provisioner.rs` (with [`Machines`] for SSH) and `src/function_calls.rs`, one for each kind of work.
-//! `src/imports` finds what `import` blocks ask for, `src/doubles` stands for what tests mock and override, and
-//! `src/relevance` finds the attributes that the changes of a plan follow from, `src/outline` is the graph for
-//! drawings, and [`Snapshot`] evaluates expressions beside a plan. [`Planner`] plans again after each edit.
-//! `tests/engine` runs text configurations against a provider in memory.
+//! `src/schedule.rs` (the order of turns and tasks), `src/ahead.rs` (evaluation on other processors), `src/runs`
+//! (the context of each kind of run) and `src/walk` (what all contexts share), `src/targeting`, then `src/resource`,
+//! `src/ephemeral.rs`, `src/pool.rs`, `src/provisioner.rs` (with [`Machines`] for SSH) and `src/function_calls.rs`,
+//! one for each kind of work. `src/imports` finds what `import` blocks ask for, `src/doubles` stands for what tests
+//! mock and override, and `src/relevance` finds the attributes that the changes of a plan follow from, `src/outline`
+//! is the graph for drawings, and [`Snapshot`] evaluates expressions beside a plan. [`Planner`] plans again after
+//! each edit. `tests/engine` runs text configurations against a provider in memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐

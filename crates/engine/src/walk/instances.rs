@@ -192,7 +192,8 @@ pub(crate) fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
     let refuse = |detail: String| Err(Refused { detail, subject: "for_each" });
     let refuse_set = |detail: String| Err(Refused { detail, subject: "for_each set" });
     let (bare, marks) = value.unmark();
-    let is_set = matches!(bare.ty(), Type::Set(_));
+    // The type of an object grows with its attributes, so only other values are asked for theirs.
+    let is_set = !matches!(bare.kind(), Kind::Object(_)) && matches!(bare.ty(), Type::Set(_));
     if marks.has(MarkKind::Ephemeral) || (is_set && value.has_deep(MarkKind::Ephemeral)) {
         return refuse(format!(
             "{EPHEMERAL} for_each arguments. If used, the ephemeral value could be exposed as a resource instance key."

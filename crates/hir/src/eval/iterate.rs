@@ -5,7 +5,7 @@ use std::iter;
 use db::Summary;
 use sorted::{Entry, TreeMap};
 use values::{
-    Marks, Str, Type, Value,
+    Kind, Marks, Str, Type, Value,
     convert::convert,
     rules::{self, RuleId},
 };
@@ -238,7 +238,6 @@ impl Evaluation<'_> {
     fn source(&mut self, round: Loop) -> Result<Source, Interrupt> {
         let at = round.collection;
         let collection = self.value(at)?;
-        let ty = collection.ty();
         if collection.is_null() {
             let fault = Fault {
                 at,
@@ -247,7 +246,7 @@ impl Evaluation<'_> {
                     .to_owned(),
             };
             self.fail(fault, collection.marks());
-        } else if ty.is_primitive() {
+        } else if let Some(ty) = primitive_type(&collection) {
             let fault = Fault {
                 at,
                 summary: Summary::ITERATION_OVER_NON_ITERABLE,
@@ -350,4 +349,13 @@ fn invalid_key(at: ExprId, detail: String) -> Fault {
 
 fn invalid_condition(at: ExprId, detail: String) -> Fault {
     Fault { at, summary: Summary::INVALID_FOR_CONDITION, detail }
+}
+
+/// The type of a value that is no collection; `None` for a collection and for a value that may be one. Does not compute
+/// the type of a collection, which grows with its elements.
+fn primitive_type(value: &Value) -> Option<Type> {
+    match value.kind() {
+        Kind::List(_) | Kind::Set(_) | Kind::Tuple(_) | Kind::Map(_) | Kind::Object(_) => None,
+        _ => Some(value.ty()).filter(Type::is_primitive),
+    }
 }
