@@ -1,13 +1,15 @@
 //! Evaluation ahead: other processors evaluate expressions before the thread of the run needs their values.
 //!
 //! The thread of the run takes one node after the other. It hands the [`Request`]s that it will come to over to
-//! [`Ahead`], and gets a [`Promise`] for each. When it comes to one, [`Promise::take`] has the value, or the thread
+//! [`Ahead`], and gets a [`Promise`] for each. When it comes to one, [`Ahead::take`] has the value, or the thread
 //! evaluates the expression itself. Start reading at [`Ahead::request`]; `src/walk/foresee.rs` makes the requests.
 //!
 //! **Invariant:** an evaluation ahead has no effect and no result of its own: it counts only if it read nothing but
 //! its [`Captured`] values, reported nothing and stayed within the budget of the run. All else is evaluated by the
 //! thread of the run, as if nothing had happened, so results do not depend on the number of processors.
-//! **Invariant:** no ephemeral value is captured, and no evaluation outlives the run.
+//! **Invariant:** no ephemeral value is captured, no evaluation outlives the run, and no run waits for the evaluation
+//! of another one.
+//! **Invariant:** values to which the run has not come, and evaluations that run, take a bounded amount of memory.
 //! **Absent on purpose:** the graph, providers, files, and the kind of the run.
 
 mod scope;
@@ -20,7 +22,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -57,7 +59,17 @@ pub(crate) struct Foreseen {
     pub(crate) parts: Vec<Value>,
     /// The memory in bytes that the budget of the run must still be charged.
     pub(crate) charge: u64,
+    /// The memory in bytes that the evaluation needed at once. It counts only if the budget of the run has that much.
+    pub(crate) peak: u64,
 }
+
+/// The memory in bytes that one evaluation may need, and that values may take to which the run has not come. The budget
+/// of the run is charged for a value when it comes to it, so without this bound a run that waits for a provider would
+/// let the others evaluate everything.
+const ROOM: u64 = 16 << 20;
+
+/// The memory in bytes that a value takes besides what it is charged for.
+const RECORD: u64 = 256;
 
 /// The evaluations of one run. They end when this value is dropped.
 pub(crate) struct Ahead {
@@ -70,6 +82,10 @@ struct Shared {
     queue: Mutex<Queue>,
     /// Notified when a worker ends.
     ended: Condvar,
+    /// The memory in bytes of the values to which the run has not come.
+    held: AtomicU64,
+    /// True if a worker ended because there was no room.
+    is_paused: AtomicBool,
     /// True if running evaluations should stop.
     is_over: AtomicBool,
     cancel: CancelToken,
@@ -78,7 +94,10 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Arc<Task>>,
+    /// The number of workers that the pool has, whether it has started them or not.
     workers: usize,
+    /// The number of workers that have started.
+    running: usize,
 }
 
 impl Ahead {
@@ -86,6 +105,8 @@ impl Ahead {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             ended: Condvar::new(),
+            held: AtomicU64::new(0),
+            is_paused: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             cancel: cancel.clone(),
         });
@@ -102,35 +123,35 @@ impl Ahead {
         self.by_node.borrow_mut().remove(&node)
     }
 
-    /// Starts the evaluations, in this order, on threads that are free. `limit` is the memory in bytes that each may
-    /// take.
-    pub(crate) fn request(&self, limit: u64, requests: Vec<Request>) -> Vec<Promise> {
-        let task = |request| Arc::new(Task::new(request, limit));
-        let tasks: Vec<_> = requests.into_iter().map(task).collect();
-        let missing = {
-            let mut queue = self.shared.lock();
-            queue.waiting.extend(tasks.iter().cloned());
-            let wanted = queue.waiting.len().min(parallel::processors() - 1);
-            let missing = wanted.saturating_sub(queue.workers);
-            queue.workers += missing;
-            missing
-        };
-        for _ in 0..missing {
-            let shared = Arc::clone(&self.shared);
-            if !parallel::spawn(move || shared.work()) {
-                self.shared.lock().workers -= 1;
-            }
-        }
+    /// Starts the evaluations, in this order, on threads that are free.
+    pub(crate) fn request(&self, requests: Vec<Request>) -> Vec<Promise> {
+        let tasks: Vec<_> = requests.into_iter().map(|it| Arc::new(Task::new(it))).collect();
+        self.shared.lock().waiting.extend(tasks.iter().cloned());
+        self.shared.start_workers();
         tasks.into_iter().map(Promise).collect()
+    }
+
+    /// Takes the value of a promise. Waits for an evaluation that runs, and for none that has not begun. `None` if
+    /// there is no value that counts, or no longer.
+    pub(crate) fn take(&self, promise: &Promise) -> Option<Foreseen> {
+        let foreseen = promise.0.take();
+        let shared = &self.shared;
+        let size = foreseen.as_ref().map_or(0, Foreseen::size);
+        let held = shared.held.fetch_sub(size, Ordering::Relaxed) - size;
+        if held < ROOM / 2 && shared.is_paused.swap(false, Ordering::Relaxed) {
+            shared.start_workers();
+        }
+        foreseen
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Relaxed);
         let mut queue = self.shared.lock();
+        self.shared.is_over.store(true, Ordering::Relaxed);
         queue.waiting.clear();
-        while queue.workers > 0 {
+        // A worker that has not started may be behind the work of another run. It will find that this one is over.
+        while queue.running > 0 {
             queue = self.shared.ended.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -141,21 +162,56 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Evaluates what waits, until nothing does.
-    fn work(self: &Arc<Shared>) {
-        loop {
+    /// Starts workers for what waits, up to the number of the other processors.
+    fn start_workers(self: &Arc<Shared>) {
+        let missing = {
             let mut queue = self.lock();
-            let Some(task) = queue.waiting.pop_front() else {
-                queue.workers -= 1;
-                return self.ended.notify_all();
-            };
+            let wanted = queue.waiting.len().min(parallel::processors() - 1);
+            let missing = wanted.saturating_sub(queue.workers);
+            queue.workers += missing;
+            missing
+        };
+        for _ in 0..missing {
+            let shared = Arc::clone(self);
+            if !parallel::spawn(move || shared.work()) {
+                self.lock().workers -= 1;
+            }
+        }
+    }
+
+    /// Evaluates what waits, until nothing does, or until there is no room.
+    fn work(self: &Arc<Shared>) {
+        let mut queue = self.lock();
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        queue.running += 1;
+        while let Some(task) = self.next(&mut queue) {
             drop(queue);
             task.run(self);
+            queue = self.lock();
         }
+        queue.running -= 1;
+        queue.workers -= 1;
+        self.ended.notify_all();
+    }
+
+    fn next(&self, queue: &mut Queue) -> Option<Arc<Task>> {
+        if self.held.load(Ordering::Relaxed) < ROOM {
+            return queue.waiting.pop_front();
+        }
+        self.is_paused.store(true, Ordering::Relaxed);
+        None
     }
 
     fn is_stopping(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_requested()
+    }
+}
+
+impl Foreseen {
+    fn size(&self) -> u64 {
+        self.charge + RECORD
     }
 }
 
@@ -166,7 +222,7 @@ struct Task {
 }
 
 enum State {
-    Waiting(Box<Request>, u64),
+    Waiting(Box<Request>),
     Running,
     /// The result; `None` if the evaluation does not count.
     Done(Option<Foreseen>),
@@ -174,9 +230,8 @@ enum State {
 }
 
 impl Task {
-    fn new(request: Request, limit: u64) -> Task {
-        let state = Mutex::new(State::Waiting(Box::new(request), limit));
-        Task { state, changed: Condvar::new() }
+    fn new(request: Request) -> Task {
+        Task { state: Mutex::new(State::Waiting(Box::new(request))), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -186,37 +241,35 @@ impl Task {
     /// Evaluates the request, unless the thread of the run was faster.
     fn run(&self, shared: &Arc<Shared>) {
         let mut state = self.lock();
-        let State::Waiting(request, limit) = std::mem::replace(&mut *state, State::Running) else {
+        let State::Waiting(request) = std::mem::replace(&mut *state, State::Running) else {
             *state = State::Taken;
             return;
         };
         drop(state);
-        // After a panic, the thread of the run evaluates again, and reports it.
-        let evaluate = AssertUnwindSafe(|| request.evaluate(limit, shared));
+        // After a panic, whose message is printed, the thread of the run evaluates again and reports it.
+        let evaluate = AssertUnwindSafe(|| request.evaluate(shared));
         let result = catch_unwind(evaluate).unwrap_or_default();
         drop(request);
+        let size = result.as_ref().map_or(0, Foreseen::size);
+        shared.held.fetch_add(size, Ordering::Relaxed);
         *self.lock() = State::Done(result);
         self.changed.notify_one();
+    }
+
+    fn take(&self) -> Option<Foreseen> {
+        let mut state = self.lock();
+        while matches!(*state, State::Running) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Done(result) => result,
+            State::Waiting(_) | State::Running | State::Taken => None,
+        }
     }
 }
 
 /// The claim to the result of a request.
 pub(crate) struct Promise(Arc<Task>);
-
-impl Promise {
-    /// Takes the result. Waits for an evaluation that runs, and for none that has not begun. `None` if there is no
-    /// result that counts, or no longer.
-    pub(crate) fn take(&self) -> Option<Foreseen> {
-        let mut state = self.0.lock();
-        while matches!(*state, State::Running) {
-            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        match std::mem::replace(&mut *state, State::Taken) {
-            State::Done(result) => result,
-            State::Waiting(..) | State::Running | State::Taken => None,
-        }
-    }
-}
 
 impl Request {
     /// Requests the value of an expression.
@@ -239,9 +292,9 @@ impl Request {
         Some(Request { entry: entry.clone(), subject, captured: Arc::clone(captured) })
     }
 
-    fn evaluate(&self, limit: u64, shared: &Arc<Shared>) -> Option<Foreseen> {
+    fn evaluate(&self, shared: &Arc<Shared>) -> Option<Foreseen> {
         let shared = Arc::clone(shared);
-        let budget = Budget::new(limit).until(move || shared.is_stopping());
+        let budget = Budget::new(ROOM).until(move || shared.is_stopping());
         let each = match &self.subject {
             Subject::Body(_, each) => Some(each),
             Subject::Value(_) => None,
@@ -257,6 +310,11 @@ impl Request {
         });
         let evaluated = evaluated.ok().filter(|it| it.diagnostics.is_empty())?;
         let value = evaluated.value;
-        scope.is_complete().then(|| Foreseen { value, parts, charge: scope.used() })
+        scope.is_complete().then(|| Foreseen {
+            value,
+            parts,
+            charge: scope.budget.used(),
+            peak: scope.budget.peak(),
+        })
     }
 }

@@ -16,6 +16,8 @@ use crate::{Kind, Value};
 pub struct Budget {
     limit: u64,
     used: Cell<u64>,
+    /// The most bytes that were needed at once.
+    peak: Cell<u64>,
     max_steps: u64,
     steps: Cell<u64>,
     is_interrupted: Option<Box<dyn Fn() -> bool>>,
@@ -53,6 +55,7 @@ impl Budget {
         Budget {
             limit,
             used: Cell::new(0),
+            peak: Cell::new(0),
             max_steps: u64::MAX,
             steps: Cell::new(0),
             is_interrupted: None,
@@ -104,6 +107,7 @@ impl Budget {
     /// Returns an error if they would not fit.
     pub fn reserve(&self, bytes: u64) -> Result<(), Exceeded> {
         let needed = self.used.get().saturating_add(bytes);
+        self.peak.set(self.peak.get().max(needed));
         if needed <= self.limit {
             return Ok(());
         }
@@ -124,6 +128,13 @@ impl Budget {
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.get()
+    }
+
+    /// Returns the most bytes that were charged and reserved at once. An evaluation with another budget, of which as
+    /// much is left, has the same outcome.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        self.peak.get()
     }
 
     /// Returns the number of bytes that are left.

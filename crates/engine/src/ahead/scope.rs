@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use hir::{Interrupt, Ref, Scope, SecretParts};
+use rustc_hash::FxHashMap;
 use values::{
     Budget, MarkKind, Value,
     functions::{FunctionEnv, RenderError},
@@ -12,28 +13,27 @@ use crate::walk::instances::Each;
 
 /// The values of references, captured by the thread of the run.
 pub(crate) struct Captured {
-    /// The references and their values. An item has few of them.
-    values: Vec<(Ref, Value)>,
+    values: FxHashMap<Ref, Value>,
     /// The result of `plantimestamp()`; `None` if it is not known.
     plan_time: Option<String>,
 }
 
 impl Captured {
     pub(crate) fn new(plan_time: Option<String>) -> Captured {
-        Captured { values: Vec::new(), plan_time }
+        Captured { values: FxHashMap::default(), plan_time }
     }
 
     /// Captures the value of a reference. Returns false for an ephemeral value, which is not captured.
     pub(crate) fn add(&mut self, reference: &Ref, value: Value) -> bool {
         let is_added = !value.has_deep(MarkKind::Ephemeral);
         if is_added {
-            self.values.push((reference.clone(), value));
+            self.values.insert(reference.clone(), value);
         }
         is_added
     }
 
     pub(crate) fn get(&self, reference: &Ref) -> Option<&Value> {
-        self.values.iter().find(|(it, _)| it == reference).map(|(_, value)| value)
+        self.values.get(reference)
     }
 }
 
@@ -42,7 +42,7 @@ impl Captured {
 pub(super) struct CapturedScope<'r> {
     captured: &'r Captured,
     each: Option<&'r Each>,
-    budget: Budget,
+    pub(super) budget: Budget,
     pub(super) parts: SecretParts,
     is_complete: Cell<bool>,
 }
@@ -60,11 +60,6 @@ impl<'r> CapturedScope<'r> {
     /// Returns true if the evaluation read nothing but captured values.
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete.get()
-    }
-
-    /// The memory in bytes that the result keeps.
-    pub(super) fn used(&self) -> u64 {
-        self.budget.used()
     }
 
     /// Records that something else was read.

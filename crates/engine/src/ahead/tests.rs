@@ -3,8 +3,6 @@ use values::{Mark, Str};
 
 use super::*;
 
-const NO_LIMIT: u64 = u64::MAX;
-
 /// Requests a local value whose expression may read `local.a`, which is "A".
 fn request(text: &str) -> Request {
     let mut captured = Captured::new(Some("2025-01-01T00:00:00Z".to_owned()));
@@ -18,9 +16,9 @@ fn request(text: &str) -> Request {
 }
 
 /// Evaluates on this thread, as a worker would.
-fn evaluate(text: &str, limit: u64) -> Option<Foreseen> {
+fn evaluate(text: &str) -> Option<Foreseen> {
     let ahead = Ahead::new(&CancelToken::new());
-    request(text).evaluate(limit, &ahead.shared)
+    request(text).evaluate(&ahead.shared)
 }
 
 #[test]
@@ -30,7 +28,7 @@ fn captured_values_and_pure_functions_count() {
         ("upper(lower(local.a))", "A"),
         ("plantimestamp()", "2025-01-01T00:00:00Z"),
     ] {
-        let foreseen = evaluate(text, NO_LIMIT).expect("counts");
+        let foreseen = evaluate(text).expect("counts");
         assert_eq!(foreseen.value.as_str(), Some(expected), "{text}");
     }
 }
@@ -58,16 +56,44 @@ fn evaluations_that_read_more_or_report_something_do_not_count() {
         "tonumber(local.a)",
         "local.a.b",
     ] {
-        assert!(evaluate(text, NO_LIMIT).is_none(), "{text}");
+        assert!(evaluate(text).is_none(), "{text}");
     }
 }
 
 #[test]
-fn evaluation_beyond_the_memory_limit_does_not_count() {
-    let text = "[for i in range(100) : \"${local.a}${i}\"]";
-    let foreseen = evaluate(text, NO_LIMIT).expect("counts");
-    assert!(foreseen.charge > 100);
-    assert!(evaluate(text, foreseen.charge / 2).is_none());
+fn evaluation_that_needs_more_than_the_room_does_not_count() {
+    let text = |width: usize| format!("join(local.a, [for i in range(1000) : \"{:0>width$}\"])", 0);
+    let foreseen = evaluate(&text(100)).expect("counts");
+    assert!(
+        foreseen.charge > 100_000 && foreseen.peak > foreseen.charge,
+        "first a list, then a text"
+    );
+    assert!(evaluate(&text(ROOM as usize / 1000)).is_none());
+}
+
+/// A run that waits lets the others evaluate only as much as there is room for, and goes on with them later.
+#[test]
+fn values_that_wait_take_a_bounded_amount_of_memory() {
+    let ahead = Ahead::new(&CancelToken::new());
+    let text = &format!("join(local.a, [for i in range(1000) : \"{:0>400}\"])", 0);
+    let promises = ahead.request((0..100).map(|_| request(text)).collect());
+    let workers_end = || {
+        let mut queue = ahead.shared.lock();
+        while queue.workers > 0 {
+            queue = ahead.shared.ended.wait(queue).expect("not poisoned");
+        }
+        queue.waiting.len()
+    };
+    let each = evaluate(text).expect("counts").size();
+    if parallel::processors() > 1 {
+        let left = workers_end();
+        let held = ahead.shared.held.load(Ordering::Relaxed);
+        assert!(held >= ROOM && held < ROOM + each * parallel::processors() as u64, "{held}");
+        promises[..100 - left].iter().for_each(|it| assert!(ahead.take(it).is_some()));
+        assert!(workers_end() < left, "the workers went on");
+    }
+    promises.iter().for_each(|it| drop(ahead.take(it)));
+    assert_eq!(ahead.shared.held.load(Ordering::Relaxed), 0);
 }
 
 #[test]
@@ -90,7 +116,7 @@ fn ephemeral_values_are_not_captured() {
 
 #[test]
 fn secrets_of_an_evaluation_are_returned() {
-    let foreseen = evaluate("\"login ${sensitive(upper(local.a))}\"", NO_LIMIT).expect("counts");
+    let foreseen = evaluate("\"login ${sensitive(upper(local.a))}\"").expect("counts");
     let parts: Vec<_> = foreseen.parts.iter().filter_map(Value::as_str).map(Str::from).collect();
     assert_eq!(parts, ["A", "login A"].map(Str::from));
 }
@@ -100,25 +126,25 @@ fn secrets_of_an_evaluation_are_returned() {
 fn promises_give_their_values_once() {
     let ahead = Ahead::new(&CancelToken::new());
     let requests = (0..500).map(|index| request(&format!("\"${{local.a}}${{{index} + 0}}\"")));
-    let promises = ahead.request(NO_LIMIT, requests.collect());
+    let promises = ahead.request(requests.collect());
     for (index, promise) in promises.iter().enumerate() {
-        if let Some(foreseen) = promise.take() {
+        if let Some(foreseen) = ahead.take(promise) {
             assert_eq!(foreseen.value.as_str(), Some(&*format!("A{index}")));
         }
-        assert!(promise.take().is_none());
+        assert!(ahead.take(promise).is_none());
     }
 }
 
 #[test]
 fn waiting_requests_are_evaluated_by_workers() {
     let ahead = Ahead::new(&CancelToken::new());
-    let promises = ahead.request(NO_LIMIT, (0..8).map(|_| request("local.a")).collect());
+    let promises = ahead.request((0..8).map(|_| request("local.a")).collect());
     let mut queue = ahead.shared.lock();
     while queue.workers > 0 {
         queue = ahead.shared.ended.wait(queue).expect("not poisoned");
     }
     drop(queue);
-    let kept = promises.iter().filter(|it| it.take().is_some()).count();
+    let kept = promises.iter().filter(|it| ahead.take(it).is_some()).count();
     assert_eq!(kept, if parallel::processors() > 1 { 8 } else { 0 });
 }
 
@@ -127,14 +153,43 @@ fn waiting_requests_are_evaluated_by_workers() {
 fn no_evaluation_outlives_the_run() {
     let text = "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a * b * c if c > 1000]]]";
     let ahead = Ahead::new(&CancelToken::new());
-    let promises = ahead.request(NO_LIMIT, (0..4).map(|_| request(text)).collect());
+    let promises = ahead.request((0..4).map(|_| request(text)).collect());
     drop(ahead);
-    assert!(promises.iter().all(|it| it.take().is_none()));
+    assert!(promises.iter().all(|it| it.0.take().is_none()));
 
     let cancel = CancelToken::new();
     cancel.cancel();
     cancel.cancel();
     let ahead = Ahead::new(&cancel);
-    assert!(request(text).evaluate(NO_LIMIT, &ahead.shared).is_none());
+    assert!(request(text).evaluate(&ahead.shared).is_none());
     assert!(!cancel.is_heard(), "only the thread of the run hears an abort");
+}
+
+/// Another run's evaluation may take long, and its worker may have the only thread of the pool.
+#[test]
+fn run_ends_although_another_one_evaluates() {
+    let text =
+        "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a if c > 1000]]]";
+    let slow = Ahead::new(&CancelToken::new());
+    let wanted = parallel::processors();
+    let slow_promises = slow.request((0..wanted).map(|_| request(text)).collect());
+    let fast = Ahead::new(&CancelToken::new());
+    drop(fast.request(vec![request("local.a")]));
+    drop(fast);
+    let begun = slow_promises.iter().filter(|it| matches!(*it.0.lock(), State::Done(_))).count();
+    assert_eq!(begun, 0, "the slow evaluations have not ended");
+}
+
+#[test]
+fn run_may_be_on_a_thread_of_the_pool() {
+    let (done, is_done) = std::sync::mpsc::channel();
+    let run = move || {
+        let ahead = Ahead::new(&CancelToken::new());
+        drop(ahead.request(vec![request("local.a")]));
+        drop(ahead);
+        let _ = done.send(());
+    };
+    if parallel::spawn(run) {
+        is_done.recv_timeout(std::time::Duration::from_secs(20)).expect("the run ends");
+    }
 }

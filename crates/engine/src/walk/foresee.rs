@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use hir::{Entry, Expr, ExprId, Exprs, Ref, Scope};
-use values::{Budget, functions::FunctionEnv};
+use hir::{Entry, Expr, Exprs, Ref, Scope};
+use rustc_hash::FxHashSet;
+use values::functions::FunctionEnv;
 
 use crate::{
     ahead::{Captured, Foreseen, Promise, Request},
@@ -39,7 +40,7 @@ impl Walk<'_> {
         let (Some(schema), Some(captured)) = (schema, captured) else { return Vec::new() };
         let requests = instances.iter().map(|each| Request::body(entry, &schema, each, &captured));
         let requests: Option<Vec<Request>> = requests.collect();
-        requests.map_or_else(Vec::new, |it| self.request_ahead(it))
+        requests.map_or_else(Vec::new, |it| self.calls.ahead.request(it))
     }
 
     /// Requests the values of nodes that will have their turns soon.
@@ -51,7 +52,7 @@ impl Walk<'_> {
         let requests = nodes.iter().filter_map(|node| Some((*node, self.value_request(*node)?)));
         let (nodes, requests): (Vec<NodeIx>, Vec<Request>) = requests.unzip();
         if requests.len() >= SMALLEST_PART {
-            let promises = self.request_ahead(requests);
+            let promises = self.calls.ahead.request(requests);
             self.calls.ahead.keep(nodes.into_iter().zip(promises));
         }
     }
@@ -67,11 +68,6 @@ impl Walk<'_> {
         Some(Request::value(entry, expr, captured))
     }
 
-    fn request_ahead(&self, requests: Vec<Request>) -> Vec<Promise> {
-        let left = self.calls.functions.budget().map_or(0, Budget::left);
-        self.calls.ahead.request(left, requests)
-    }
-
     /// The value of a node that was evaluated ahead. `None` if the caller must evaluate it.
     pub(crate) fn foreseen_value(&self, node: NodeIx) -> Option<Foreseen> {
         self.calls.ahead.promise_of(node).and_then(|it| self.foreseen(&it))
@@ -80,9 +76,10 @@ impl Walk<'_> {
     /// Takes a value that was evaluated ahead, and charges the budget of the run for it. `None` if the caller must
     /// evaluate it.
     pub(crate) fn foreseen(&self, promise: &Promise) -> Option<Foreseen> {
-        let foreseen = promise.take()?;
-        let charged = self.calls.functions.budget().map(|it| it.charge(foreseen.charge));
-        charged.is_none_or(|it| it.is_ok()).then_some(foreseen)
+        let foreseen = self.calls.ahead.take(promise)?;
+        let Some(budget) = self.calls.functions.budget() else { return Some(foreseen) };
+        budget.reserve(foreseen.peak).and_then(|()| budget.charge(foreseen.charge)).ok()?;
+        Some(foreseen)
     }
 
     /// The values of the references in an item. `None` if it is not worth an evaluation ahead, or if the evaluation
@@ -93,13 +90,14 @@ impl Walk<'_> {
             return None;
         }
         let scope = EngineScope::new(self, module, None);
+        let indexed = indexed_references(exprs);
         let mut captured = Captured::new(self.calls.functions.plan_time());
         for (_, expr) in exprs.iter() {
             let Expr::Ref(reference) = expr else { continue };
             if is_given_by_instance(reference) || captured.get(reference).is_some() {
                 continue;
             }
-            if !can_be_captured(&scope, reference, exprs) {
+            if !can_be_captured(&scope, reference, &indexed) {
                 return None;
             }
             if !captured.add(reference, scope.reference(reference).ok()?) {
@@ -110,13 +108,17 @@ impl Walk<'_> {
     }
 }
 
-fn can_be_captured(scope: &EngineScope<'_, '_>, reference: &Ref, exprs: &Exprs) -> bool {
+fn can_be_captured(
+    scope: &EngineScope<'_, '_>,
+    reference: &Ref,
+    indexed: &FxHashSet<&Ref>,
+) -> bool {
     match reference {
         Ref::Variable(_) | Ref::Local(_) => true,
         Ref::PathModule | Ref::PathRoot | Ref::PathCwd | Ref::Workspace => true,
         // An index reads one instance of a resource, for which the collection of all would be too much.
         Ref::Resource(resource) => {
-            !scope.is_repeated(resource).unwrap_or(true) || !is_indexed(reference, exprs)
+            !scope.is_repeated(resource).unwrap_or(true) || !indexed.contains(reference)
         }
         // A path of a temporary directory makes the directory, and outputs of modules are read one by one.
         Ref::PathTemp | Ref::Module(_) => false,
@@ -125,10 +127,16 @@ fn can_be_captured(scope: &EngineScope<'_, '_>, reference: &Ref, exprs: &Exprs) 
     }
 }
 
-/// Returns true if an expression reads an element of a reference's value.
-fn is_indexed(reference: &Ref, exprs: &Exprs) -> bool {
-    let is_base = |base: ExprId| matches!(&exprs[base], Expr::Ref(it) if it == reference);
-    exprs.iter().any(|(_, expr)| matches!(expr, Expr::Index { base, .. } if is_base(*base)))
+/// The references of whose values an expression reads an element.
+fn indexed_references(exprs: &Exprs) -> FxHashSet<&Ref> {
+    let indexed = exprs.iter().filter_map(|(_, expr)| match expr {
+        Expr::Index { base, .. } => match &exprs[*base] {
+            Expr::Ref(reference) => Some(reference),
+            _ => None,
+        },
+        _ => None,
+    });
+    indexed.collect()
 }
 
 /// Returns true for references whose value belongs to one instance of the item.

@@ -143,6 +143,26 @@ fn dropped_values_are_returned_to_the_memory_budget() {
     }
 }
 
+/// Evaluation ahead of a run relies on it: it evaluates with another budget, and compares the peak with what is left.
+#[test]
+fn peak_is_the_least_budget_of_an_evaluation() {
+    for text in [
+        r#"length(join("", [for i in range(100) : format("%100d", i)]))"#,
+        r#"join("-", [for i in range(100) : format("%100d", i)])"#,
+        r#"{ for i in range(100) : "k${i}" => [for j in range(10) : sensitive("${i}-${j}")] }"#,
+    ] {
+        let evaluated_with = |bytes: u64| {
+            let scope = scope(Budget::new(bytes));
+            let result = evaluated(text, &scope).expect("is no interrupt");
+            (result.diagnostics.len(), scope.budget.peak())
+        };
+        let (found, peak) = evaluated_with(10_000_000);
+        assert_eq!(found, 0);
+        assert_eq!(evaluated_with(peak), (0, peak), "{text}");
+        assert_eq!(evaluated_with(peak - 1).0, 1, "{text}");
+    }
+}
+
 #[test]
 fn values_dropped_in_a_loop_are_returned_to_the_memory_budget() {
     let scope = scope(Budget::new(1_000_000));
