@@ -32,6 +32,10 @@ impl Captured {
         is_added
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
     pub(crate) fn get(&self, reference: &Ref) -> Option<&Value> {
         self.values.get(reference)
     }

@@ -17,6 +17,9 @@ use crate::{
 /// The least number of expressions in an item whose evaluation costs more than to hand it over.
 const WORTHWHILE: usize = 4;
 
+/// The most references of an item that are captured. To capture more costs about as much as to evaluate the item.
+const MOST_REFERENCES: usize = 64;
+
 /// The least number of evaluations that are worth waking another thread for.
 const SMALLEST_PART: usize = 4;
 
@@ -100,7 +103,9 @@ impl Walk<'_> {
             if !can_be_captured(&scope, reference, &indexed) {
                 return None;
             }
-            if !captured.add(reference, scope.reference(reference).ok()?) {
+            if captured.len() == MOST_REFERENCES
+                || !captured.add(reference, scope.reference(reference).ok()?)
+            {
                 return None;
             }
         }
