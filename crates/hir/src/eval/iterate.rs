@@ -353,7 +353,7 @@ fn invalid_condition(at: ExprId, detail: String) -> Fault {
 
 /// The type of a value that is no collection; `None` for a collection and for a value that may be one. Does not compute
 /// the type of a collection, which grows with its elements.
-fn primitive_type(value: &Value) -> Option<Type> {
+pub(super) fn primitive_type(value: &Value) -> Option<Type> {
     match value.kind() {
         Kind::List(_) | Kind::Set(_) | Kind::Tuple(_) | Kind::Map(_) | Kind::Object(_) => None,
         _ => Some(value.ty()).filter(Type::is_primitive),

@@ -15,6 +15,7 @@ use crate::{
             blocks::{Found, FoundBlock},
         },
         evaluation::{Evaluation, Fault},
+        iterate::primitive_type,
     },
     expr::{At, ExprId},
     item::{Block, Dynamic},
@@ -93,15 +94,14 @@ impl Evaluation<'_> {
     fn for_each(&mut self, id: ExprId, place: &Place<'_>) -> Result<Value, Interrupt> {
         if place.is_unknown {
             let value = self.unseen(|this| this.value(id))?;
-            let is_usable = !value.is_null() && !value.ty().is_primitive();
+            let is_usable = !value.is_null() && primitive_type(&value).is_none();
             let unusable = || Value::dynamic().with_marks(&value.deep_marks());
             return Ok(if is_usable { value } else { unusable() });
         }
         let value = self.value(id)?;
-        let ty = value.ty();
         let detail = if value.is_null() {
             "Cannot use a null value in for_each.".to_owned()
-        } else if ty.is_primitive() {
+        } else if let Some(ty) = primitive_type(&value) {
             format!(
                 "Cannot use a {} value in for_each. An iterable collection is required.",
                 ty.friendly_name()
