@@ -1,8 +1,8 @@
 //! Evaluation ahead: other processors evaluate expressions before the thread of the run needs their values.
 //!
 //! The thread of the run takes one node after the other. It hands the [`Request`]s that it will come to over to
-//! [`Ahead`], and gets a [`Promise`] for each. When it comes to one, [`Ahead::take`] has the value, or the thread
-//! evaluates the expression itself. Start reading at [`Ahead::request`]; `src/walk/foresee.rs` makes the requests.
+//! [`Ahead`]. When it comes to one, [`Ahead::take`] has the value, or the thread evaluates the expression itself. Start
+//! reading at [`Ahead::request`]; `src/walk/foresee.rs` makes the requests.
 //!
 //! **Invariant:** an evaluation ahead has no effect and no result of its own: it counts only if it read nothing but
 //! its [`Captured`] values, reported nothing and stayed within the budget of the run. All else is evaluated by the
@@ -26,6 +26,7 @@ use std::{
     },
 };
 
+use addr::InstanceKey;
 use hir::{Entry, ExprId, eval};
 use provider::Schema;
 use rustc_hash::FxHashMap;
@@ -47,6 +48,7 @@ enum Subject {
 
 /// An evaluation that may happen on any thread.
 pub(crate) struct Request {
+    target: Target,
     entry: Entry,
     subject: Subject,
     captured: Arc<Captured>,
@@ -71,11 +73,19 @@ const ROOM: u64 = 16 << 20;
 /// The memory in bytes that a value takes besides what it is charged for.
 const RECORD: u64 = 256;
 
+/// The value that a request is for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Target {
+    node: NodeIx,
+    /// The key of an instance of the node; [`InstanceKey::None`] if the node has one value.
+    key: InstanceKey,
+}
+
 /// The evaluations of one run. They end when this value is dropped.
 pub(crate) struct Ahead {
     shared: Arc<Shared>,
-    /// The promised values of nodes that have not had their turns.
-    by_node: RefCell<FxHashMap<NodeIx, Promise>>,
+    /// The requests to which the run has not come.
+    tasks: RefCell<FxHashMap<Target, Arc<Task>>>,
 }
 
 struct Shared {
@@ -110,31 +120,30 @@ impl Ahead {
             is_over: AtomicBool::new(false),
             cancel: cancel.clone(),
         });
-        Ahead { shared, by_node: RefCell::default() }
+        Ahead { shared, tasks: RefCell::default() }
     }
 
-    /// Keeps the promises of the values of nodes until the nodes have their turns.
-    pub(crate) fn keep(&self, promises: impl IntoIterator<Item = (NodeIx, Promise)>) {
-        self.by_node.borrow_mut().extend(promises);
-    }
-
-    /// Returns the promise of a node's value; `None` if it was not requested.
-    pub(crate) fn promise_of(&self, node: NodeIx) -> Option<Promise> {
-        self.by_node.borrow_mut().remove(&node)
-    }
-
-    /// Starts the evaluations, in this order, on threads that are free.
-    pub(crate) fn request(&self, requests: Vec<Request>) -> Vec<Promise> {
-        let tasks: Vec<_> = requests.into_iter().map(|it| Arc::new(Task::new(it))).collect();
-        self.shared.lock().waiting.extend(tasks.iter().cloned());
+    /// Starts the evaluations, in this order, on threads that are free. A second request for a value is left out:
+    /// values do not change in a run.
+    pub(crate) fn request(&self, requests: Vec<Request>) {
+        let mut tasks = self.tasks.borrow_mut();
+        let mut queue = self.shared.lock();
+        for request in requests {
+            tasks.entry(request.target.clone()).or_insert_with(|| {
+                let task = Arc::new(Task::new(request));
+                queue.waiting.push_back(Arc::clone(&task));
+                task
+            });
+        }
+        drop(queue);
         self.shared.start_workers();
-        tasks.into_iter().map(Promise).collect()
     }
 
-    /// Takes the value of a promise. Waits for an evaluation that runs, and for none that has not begun. `None` if
-    /// there is no value that counts, or no longer.
-    pub(crate) fn take(&self, promise: &Promise) -> Option<Foreseen> {
-        let foreseen = promise.0.take();
+    /// Takes the value of a node, or of one of its instances. Waits for an evaluation that runs, and for none that has
+    /// not begun. `None` if there is no value that counts, or no longer.
+    pub(crate) fn take(&self, node: NodeIx, key: &InstanceKey) -> Option<Foreseen> {
+        let task = self.tasks.borrow_mut().remove(&Target { node, key: key.clone() })?;
+        let foreseen = task.take();
         let shared = &self.shared;
         let size = foreseen.as_ref().map_or(0, Foreseen::size);
         let held = shared.held.fetch_sub(size, Ordering::Relaxed) - size;
@@ -268,17 +277,21 @@ impl Task {
     }
 }
 
-/// The claim to the result of a request.
-pub(crate) struct Promise(Arc<Task>);
-
 impl Request {
-    /// Requests the value of an expression.
-    pub(crate) fn value(entry: &Entry, expr: ExprId, captured: Arc<Captured>) -> Request {
-        Request { entry: entry.clone(), subject: Subject::Value(expr), captured }
+    /// Requests the value of a node, which is that of an expression.
+    pub(crate) fn value(
+        node: NodeIx,
+        entry: &Entry,
+        expr: ExprId,
+        captured: Arc<Captured>,
+    ) -> Request {
+        let target = Target { node, key: InstanceKey::None };
+        Request { target, entry: entry.clone(), subject: Subject::Value(expr), captured }
     }
 
     /// Requests the configuration of an instance of a resource. `None` if the instance has an ephemeral value.
     pub(crate) fn body(
+        node: NodeIx,
         entry: &Entry,
         schema: &Arc<Schema>,
         each: &Each,
@@ -289,7 +302,8 @@ impl Request {
             return None;
         }
         let subject = Subject::Body(Arc::clone(schema), each.clone());
-        Some(Request { entry: entry.clone(), subject, captured: Arc::clone(captured) })
+        let target = Target { node, key: each.key.clone() };
+        Some(Request { target, entry: entry.clone(), subject, captured: Arc::clone(captured) })
     }
 
     fn evaluate(&self, shared: &Arc<Shared>) -> Option<Foreseen> {

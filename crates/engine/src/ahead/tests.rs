@@ -12,7 +12,19 @@ fn request(text: &str) -> Request {
     let ItemKind::Local(local) = &item.kind else { panic!("a local value") };
     let expr = local.value;
     let entry = Entry { item, origin: Origin { file: 0, block: 0, item: 0 } };
-    Request::value(&entry, expr, Arc::new(captured))
+    Request::value(NodeIx(0), &entry, expr, Arc::new(captured))
+}
+
+/// Requests evaluations for the nodes from zero on.
+fn hand_over(ahead: &Ahead, requests: impl IntoIterator<Item = Request>) {
+    let target = |index: usize| Target { node: NodeIx(index as u32), key: InstanceKey::None };
+    let requests = requests.into_iter().enumerate();
+    let requests = requests.map(|(index, it)| Request { target: target(index), ..it });
+    ahead.request(requests.collect());
+}
+
+fn take(ahead: &Ahead, index: usize) -> Option<Foreseen> {
+    ahead.take(NodeIx(index as u32), &InstanceKey::None)
 }
 
 /// Evaluates on this thread, as a worker would.
@@ -76,7 +88,7 @@ fn evaluation_that_needs_more_than_the_room_does_not_count() {
 fn values_that_wait_take_a_bounded_amount_of_memory() {
     let ahead = Ahead::new(&CancelToken::new());
     let text = &format!("join(local.a, [for i in range(1000) : \"{:0>400}\"])", 0);
-    let promises = ahead.request((0..100).map(|_| request(text)).collect());
+    hand_over(&ahead, (0..100).map(|_| request(text)));
     let workers_end = || {
         let mut queue = ahead.shared.lock();
         while queue.workers > 0 {
@@ -89,10 +101,10 @@ fn values_that_wait_take_a_bounded_amount_of_memory() {
         let left = workers_end();
         let held = ahead.shared.held.load(Ordering::Relaxed);
         assert!(held >= ROOM && held < ROOM + each * parallel::processors() as u64, "{held}");
-        promises[..100 - left].iter().for_each(|it| assert!(ahead.take(it).is_some()));
+        (0..100 - left).for_each(|it| assert!(take(&ahead, it).is_some()));
         assert!(workers_end() < left, "the workers went on");
     }
-    promises.iter().for_each(|it| drop(ahead.take(it)));
+    (0..100).for_each(|it| drop(take(&ahead, it)));
     assert_eq!(ahead.shared.held.load(Ordering::Relaxed), 0);
 }
 
@@ -107,11 +119,11 @@ fn ephemeral_values_are_not_captured() {
     let (schema, captured) =
         (Arc::new(Schema::new(0, provider::Block::default())), Arc::new(captured));
     let each = |value: &Value| Each { key: Default::default(), value: Some(value.clone()) };
-    assert!(Request::body(&entry, &schema, &each(&secret), &captured).is_none());
+    assert!(Request::body(NodeIx(0), &entry, &schema, &each(&secret), &captured).is_none());
     let inside = Value::object_from([("a", secret)]);
-    assert!(Request::body(&entry, &schema, &each(&inside), &captured).is_none());
+    assert!(Request::body(NodeIx(0), &entry, &schema, &each(&inside), &captured).is_none());
     let plain = Value::string("a").with_mark(Mark::Sensitive);
-    assert!(Request::body(&entry, &schema, &each(&plain), &captured).is_some());
+    assert!(Request::body(NodeIx(0), &entry, &schema, &each(&plain), &captured).is_some());
 }
 
 #[test]
@@ -121,31 +133,32 @@ fn secrets_of_an_evaluation_are_returned() {
     assert_eq!(parts, ["A", "login A"].map(Str::from));
 }
 
-/// A promise gives its value once, or the thread of the run evaluates, whichever thread is faster.
+/// A worker evaluates a request, or the thread of the run does, whichever is faster. A second request changes nothing.
 #[test]
-fn promises_give_their_values_once() {
+fn values_are_taken_once() {
     let ahead = Ahead::new(&CancelToken::new());
     let requests = (0..500).map(|index| request(&format!("\"${{local.a}}${{{index} + 0}}\"")));
-    let promises = ahead.request(requests.collect());
-    for (index, promise) in promises.iter().enumerate() {
-        if let Some(foreseen) = ahead.take(promise) {
+    hand_over(&ahead, requests);
+    hand_over(&ahead, (0..500).map(|_| request("\"another value\"")));
+    for index in 0..500 {
+        if let Some(foreseen) = take(&ahead, index) {
             assert_eq!(foreseen.value.as_str(), Some(&*format!("A{index}")));
         }
-        assert!(ahead.take(promise).is_none());
+        assert!(take(&ahead, index).is_none());
     }
 }
 
 #[test]
 fn waiting_requests_are_evaluated_by_workers() {
     let ahead = Ahead::new(&CancelToken::new());
-    let promises = ahead.request((0..8).map(|_| request("local.a")).collect());
+    hand_over(&ahead, (0..8).map(|_| request("local.a")));
     let mut queue = ahead.shared.lock();
     while queue.workers > 0 {
         queue = ahead.shared.ended.wait(queue).expect("not poisoned");
     }
     drop(queue);
-    let kept = promises.iter().filter(|it| ahead.take(it).is_some()).count();
-    assert_eq!(kept, if parallel::processors() > 1 { 8 } else { 0 });
+    let taken = (0..8).filter(|it| take(&ahead, *it).is_some()).count();
+    assert_eq!(taken, if parallel::processors() > 1 { 8 } else { 0 });
 }
 
 /// The expression would take hours.
@@ -153,9 +166,10 @@ fn waiting_requests_are_evaluated_by_workers() {
 fn no_evaluation_outlives_the_run() {
     let text = "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a * b * c if c > 1000]]]";
     let ahead = Ahead::new(&CancelToken::new());
-    let promises = ahead.request((0..4).map(|_| request(text)).collect());
+    hand_over(&ahead, (0..4).map(|_| request(text)));
+    let tasks: Vec<_> = ahead.tasks.borrow().values().cloned().collect();
     drop(ahead);
-    assert!(promises.iter().all(|it| it.0.take().is_none()));
+    assert!(tasks.iter().all(|it| it.take().is_none()));
 
     let cancel = CancelToken::new();
     cancel.cancel();
@@ -171,13 +185,12 @@ fn run_ends_although_another_one_evaluates() {
     let text =
         "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : a if c > 1000]]]";
     let slow = Ahead::new(&CancelToken::new());
-    let wanted = parallel::processors();
-    let slow_promises = slow.request((0..wanted).map(|_| request(text)).collect());
+    hand_over(&slow, (0..parallel::processors()).map(|_| request(text)));
     let fast = Ahead::new(&CancelToken::new());
-    drop(fast.request(vec![request("local.a")]));
+    hand_over(&fast, [request("local.a")]);
     drop(fast);
-    let begun = slow_promises.iter().filter(|it| matches!(*it.0.lock(), State::Done(_))).count();
-    assert_eq!(begun, 0, "the slow evaluations have not ended");
+    let is_done = |task: &Arc<Task>| matches!(*task.lock(), State::Done(_));
+    assert!(!slow.tasks.borrow().values().any(is_done), "the slow evaluations have not ended");
 }
 
 #[test]
@@ -185,7 +198,7 @@ fn run_may_be_on_a_thread_of_the_pool() {
     let (done, is_done) = std::sync::mpsc::channel();
     let run = move || {
         let ahead = Ahead::new(&CancelToken::new());
-        drop(ahead.request(vec![request("local.a")]));
+        hand_over(&ahead, [request("local.a")]);
         drop(ahead);
         let _ = done.send(());
     };

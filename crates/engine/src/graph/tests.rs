@@ -90,7 +90,7 @@ fn released_node_runs_if_a_later_dependent_needs_it() {
     graph.set_closes(opened);
     graph.add_edge(opened, provider, EdgeKind::Value);
     graph.settle(provider);
-    assert_eq!(graph.next_closing(), Some(opened), "nobody needed it");
+    assert_eq!(graph.next_closing(), Some(opened), "the node has no dependent");
     graph.let_go(opened);
     graph.add_edge(provider, late, EdgeKind::Provider);
     for node in [opened, provider] {
@@ -100,7 +100,7 @@ fn released_node_runs_if_a_later_dependent_needs_it() {
         graph.wait(node);
         graph.next_ready();
         graph.finish(node, true, true);
-        assert_eq!(graph.next_closing(), None, "somebody needs it");
+        assert_eq!(graph.next_closing(), None, "a dependent waits");
     }
     graph.finish(late, true, false);
     assert_eq!(graph.next_closing(), Some(opened));

@@ -83,7 +83,7 @@ impl Applying<'_> {
         let forgets = ordered.change.action == Action::ForgetThenCreate;
         // The old object is no longer the current one when the new one is created.
         let prior = if creates_first || forgets { None } else { self.present(subject)? };
-        let config = self.resource_config(subject, entry, each, None).await?;
+        let config = self.resource_config(subject, entry, each).await?;
         let subject = &*subject;
         let request = ChangeRequest { prior: prior.as_ref(), config: &config, replace: false };
         let plan = self.plan_change(subject, &*provider, request).await?;

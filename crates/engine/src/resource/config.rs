@@ -8,7 +8,7 @@ use provider::{AttributeType, Block};
 use values::{MarkKind, Path, Value};
 
 use crate::{
-    ahead::Promise,
+    ahead::Foreseen,
     resource::subject::Subject,
     schedule::Failed,
     walk::{context::Walk, instances::Each, scope::EngineScope},
@@ -17,15 +17,14 @@ use crate::{
 impl Walk<'_> {
     /// The configuration of a managed or data instance, without ephemeral marks: they are allowed only on
     /// write-only attributes, and anywhere else an ephemeral value is an error. Also sets the write-only values of
-    /// the subject. `ahead` is the promise of the configuration; `None` if it was not requested.
+    /// the subject.
     pub(crate) async fn resource_config(
         &self,
         subject: &mut Subject,
         entry: &Entry,
         each: &Each,
-        ahead: Option<&Promise>,
     ) -> Result<Value, Failed> {
-        self.answered(|| self.config_with_answers(subject, entry, each, ahead)).await
+        self.answered(|| self.config_with_answers(subject, entry, each)).await
     }
 
     fn config_with_answers(
@@ -33,7 +32,6 @@ impl Walk<'_> {
         subject: &mut Subject,
         entry: &Entry,
         each: &Each,
-        ahead: Option<&Promise>,
     ) -> Result<Value, Failed> {
         let scope = EngineScope::new(self, subject.module, Some(each));
         let resource = entry.resource();
@@ -42,9 +40,10 @@ impl Walk<'_> {
         self.refuse_write_only_in_set(subject, entry)?;
         let (body, header) = (&resource.body, entry.item.header);
         let decode = || self.decode(&scope, entry, body, header, block, Some(&subject.text));
-        let foreseen = ahead.and_then(|it| self.foreseen(it));
-        let config = match (foreseen, &self.calls.observed) {
-            (Some(foreseen), _) => self.take_decoded(entry, foreseen, Some(&subject.text)),
+        let config = match (self.foreseen(subject.node, &each.key), &self.calls.observed) {
+            (Some(Foreseen { value, parts, .. }), _) => {
+                self.accept(entry, &value, &parts, Some(&subject.text)).map(|()| value)
+            }
             (None, Some(observed)) => observed.read_by(subject.address(), decode),
             (None, None) => decode(),
         }?;

@@ -36,7 +36,7 @@ impl Planning<'_> {
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
-        let config = self.resource_config(&mut subject, entry, each, None).await?;
+        let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         let reason = self.read_reason(node, entry, &config);
         if let Some(planned) = self.planned_same(&subject, digest)
@@ -155,7 +155,7 @@ impl Applying<'_> {
             let opened = self.nodes.facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;
             self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
-            let config = self.resource_config(&mut subject, entry, each, None).await?;
+            let config = self.resource_config(&mut subject, entry, each).await?;
             if !config.is_wholly_known() {
                 let detail = format!(
                     "{} cannot be read, because its configuration has parts that are not known even in apply.",

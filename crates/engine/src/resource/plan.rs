@@ -11,7 +11,6 @@ use state::{Action, Change, ObjectAddress, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
 use crate::{
-    ahead::Promise,
     event::Event,
     graph::{ModuleIx, NodeIx, NodeKind},
     memo::Planned,
@@ -35,19 +34,18 @@ pub(crate) struct Gone {
 }
 
 impl Planning<'_> {
-    /// Plans a declared instance. `ahead` is the promise of its configuration; `None` if it was not requested.
+    /// Plans a declared instance.
     pub(crate) async fn plan_instance(
         &self,
         node: NodeIx,
         entry: &Entry,
         each: &Each,
-        ahead: Option<&Promise>,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
-        let config = self.resource_config(&mut subject, entry, each, ahead).await?;
+        let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         if let Some(mut planned) = self.planned_same(&subject, digest) {
             let dependencies = self.planned_dependencies(subject.address(), planned.action());

@@ -112,7 +112,7 @@ impl<'a> Purpose<'a> for DestroyPlanRun<'a> {
             PlanPart::Gone(gone) => return self.plan_gone(node, gone).await,
             // A destroy plan imports nothing.
             PlanPart::Generated => return Err(Failed),
-            PlanPart::Instance { each, .. } => each,
+            PlanPart::Instance(each) => each,
         };
         let entry = self.resource_entry(node)?;
         match entry.resource().resource.mode {

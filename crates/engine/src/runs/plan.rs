@@ -98,7 +98,8 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
         }
         let mut instances = self.begin_instances(node, module, entry, &keys);
         if entry.resource().resource.mode == ResourceMode::Managed && !self.options.refresh_only {
-            self.foresee_instances(node, entry, &mut instances.parts);
+            let planned = instances.parts.iter().filter_map(PlanPart::instance);
+            self.foresee_bodies(node, entry, planned);
         }
         for gone in self.gone_objects(node, module, entry, &keys) {
             match self.ended_before(node, &gone) {
@@ -135,10 +136,10 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
     }
 
     async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
-        let (each, ahead) = match part {
+        let each = match part {
             PlanPart::Gone(gone) => return self.plan_gone(node, gone).await,
             PlanPart::Generated => return self.plan_generated(node).await,
-            PlanPart::Instance { each, ahead } => (each, ahead.as_ref()),
+            PlanPart::Instance(each) => each,
         };
         let entry = self.resource_entry(node)?;
         match entry.resource().resource.mode {
@@ -146,24 +147,13 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
             ResourceMode::Managed if self.options.refresh_only => {
                 self.refresh_instance(node, &entry, each).await
             }
-            ResourceMode::Managed => self.plan_instance(node, &entry, each, ahead).await,
+            ResourceMode::Managed => self.plan_instance(node, &entry, each).await,
             ResourceMode::Data => self.plan_data(node, &entry, each).await,
         }
     }
 }
 
 impl PlanRun<'_> {
-    /// Requests the configurations of the instances that are planned.
-    fn foresee_instances(&self, node: NodeIx, entry: &Entry, parts: &mut [PlanPart]) {
-        let instances: Vec<&Each> = parts.iter().filter_map(PlanPart::instance).collect();
-        let mut promises = self.foresee_bodies(node, entry, &instances).into_iter();
-        for part in parts {
-            if let PlanPart::Instance { ahead, .. } = part {
-                *ahead = promises.next();
-            }
-        }
-    }
-
     /// Returns true for a variable of a called module if a plan opens nothing to evaluate the argument that the
     /// call gives to it.
     fn is_harmless_input(&self, module: &ModuleRun, declared: &Declared) -> bool {

@@ -11,7 +11,6 @@ use state::{EphemeralPlan, ObjectAddress, OutputChange, Reason, journal::Intent}
 use values::{Type, Value};
 
 use crate::{
-    ahead::Promise,
     event::DeferReason,
     graph::{EdgeKind, NodeIx, NodeKind},
     imports::Imports,
@@ -72,9 +71,8 @@ pub(crate) struct PlanningOptions {
 
 /// Work on one object of a plan.
 pub(crate) enum PlanPart {
-    /// Plans, reads or opens one declared instance. `ahead` is the promise of its configuration; `None` if it was not
-    /// requested.
-    Instance { each: Each, ahead: Option<Promise> },
+    /// Plans, reads or opens one declared instance.
+    Instance(Each),
     /// Plans the deletion of an object that the configuration does not have.
     Gone(GoneObject),
     /// Imports the object of an `import` block, and generates the configuration of its resource.
@@ -85,7 +83,7 @@ impl PlanPart {
     /// The declared instance; `None` for other work.
     pub(crate) fn instance(&self) -> Option<&Each> {
         match self {
-            PlanPart::Instance { each, .. } => Some(each),
+            PlanPart::Instance(each) => Some(each),
             PlanPart::Gone(_) | PlanPart::Generated => None,
         }
     }
@@ -281,9 +279,7 @@ impl<'a> Planning<'a> {
                 Some((object, planned)) => {
                     instances.before.push(PlannedBefore { object, each: Some(each), planned });
                 }
-                None => {
-                    instances.parts.push(PlanPart::Instance { each: each.clone(), ahead: None });
-                }
+                None => instances.parts.push(PlanPart::Instance(each.clone())),
             }
         }
         instances

@@ -1,5 +1,6 @@
 //! Diagnostics of a run: collected, sent as events, and located in the source text.
 
+use addr::InstanceKey;
 use db::{Diagnostic, Summary};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
@@ -60,7 +61,7 @@ impl Walk<'_> {
         entry: &Entry,
         expr: ExprId,
     ) -> Result<Value, Failed> {
-        match self.foreseen_value(node) {
+        match self.foreseen(node, &InstanceKey::None) {
             Some(Foreseen { value, parts, .. }) => {
                 self.learn(&value, &parts);
                 Ok(value)
@@ -101,22 +102,21 @@ impl Walk<'_> {
         let decode = || eval::decode_body(&entry.item.exprs, body, header, block, scope);
         let (evaluated, parts) = self.calls.functions.parts.gather(decode);
         let value = self.evaluated(evaluated, entry, header.into(), address)?;
-        self.learn(&value, &parts);
-        self.refuse_withheld(entry, &value, address)?;
+        self.accept(entry, &value, &parts, address)?;
         Ok((value, parts))
     }
 
-    /// Takes a body that was evaluated ahead, as [`decode`](Walk::decode) gives it.
-    pub(crate) fn take_decoded(
+    /// Takes note of a body that is passed to another process, as [`decode`](Walk::decode) does: also of one that was
+    /// evaluated ahead.
+    pub(crate) fn accept(
         &self,
         entry: &Entry,
-        foreseen: Foreseen,
+        value: &Value,
+        parts: &[Value],
         address: Option<&str>,
-    ) -> Result<Value, Failed> {
-        let Foreseen { value, parts, .. } = foreseen;
-        self.learn(&value, &parts);
-        self.refuse_withheld(entry, &value, address)?;
-        Ok(value)
+    ) -> Result<(), Failed> {
+        self.learn(value, parts);
+        self.refuse_withheld(entry, value, address)
     }
 
     /// Refuses a configuration with a text in place of a withheld value, which a provider would take for the value.

@@ -4,12 +4,13 @@
 
 use std::sync::Arc;
 
+use addr::InstanceKey;
 use hir::{Entry, Expr, Exprs, Ref, Scope};
 use rustc_hash::FxHashSet;
 use values::functions::FunctionEnv;
 
 use crate::{
-    ahead::{Captured, Foreseen, Promise, Request},
+    ahead::{Captured, Foreseen, Request},
     graph::{ModuleIx, NodeIx, template::Declared},
     walk::{context::Walk, instances::Each, scope::EngineScope},
 };
@@ -24,26 +25,25 @@ const MOST_REFERENCES: usize = 64;
 const SMALLEST_PART: usize = 4;
 
 impl Walk<'_> {
-    /// Requests the configurations of instances of a managed resource, in this order. Returns a promise for each of
-    /// them, or no promise at all.
-    pub(crate) fn foresee_bodies(
+    /// Requests the configurations of instances of a managed resource, in this order.
+    pub(crate) fn foresee_bodies<'e>(
         &self,
         node: NodeIx,
         entry: &Entry,
-        instances: &[&Each],
-    ) -> Vec<Promise> {
+        instances: impl Iterator<Item = &'e Each>,
+    ) {
         if parallel::processors() == 1 {
-            return Vec::new();
+            return;
         }
         let schema = self.provider_node(node).and_then(|provider| {
             let schemas = self.schemas(&self.provider_ref(provider).source)?;
             schemas.managed(&entry.resource().resource.type_name)
         });
         let captured = self.declared(node).and_then(|(module, ..)| self.captured(module, entry));
-        let (Some(schema), Some(captured)) = (schema, captured) else { return Vec::new() };
-        let requests = instances.iter().map(|each| Request::body(entry, &schema, each, &captured));
-        let requests: Option<Vec<Request>> = requests.collect();
-        requests.map_or_else(Vec::new, |it| self.calls.ahead.request(it))
+        let (Some(schema), Some(captured)) = (schema, captured) else { return };
+        let request = |each| Request::body(node, entry, &schema, each, &captured);
+        let requests = instances.filter_map(request);
+        self.calls.ahead.request(requests.collect());
     }
 
     /// Requests the values of nodes that will have their turns soon.
@@ -52,11 +52,10 @@ impl Walk<'_> {
         if parallel::processors() == 1 || !self.reuse.is_first_run() {
             return;
         }
-        let requests = nodes.iter().filter_map(|node| Some((*node, self.value_request(*node)?)));
-        let (nodes, requests): (Vec<NodeIx>, Vec<Request>) = requests.unzip();
+        let requests = nodes.iter().filter_map(|node| self.value_request(*node));
+        let requests: Vec<Request> = requests.collect();
         if requests.len() >= SMALLEST_PART {
-            let promises = self.calls.ahead.request(requests);
-            self.calls.ahead.keep(nodes.into_iter().zip(promises));
+            self.calls.ahead.request(requests);
         }
     }
 
@@ -68,18 +67,13 @@ impl Walk<'_> {
             _ => return None,
         };
         let captured = self.captured(index, entry)?;
-        Some(Request::value(entry, expr, captured))
-    }
-
-    /// The value of a node that was evaluated ahead. `None` if the caller must evaluate it.
-    pub(crate) fn foreseen_value(&self, node: NodeIx) -> Option<Foreseen> {
-        self.calls.ahead.promise_of(node).and_then(|it| self.foreseen(&it))
+        Some(Request::value(node, entry, expr, captured))
     }
 
     /// Takes a value that was evaluated ahead, and charges the budget of the run for it. `None` if the caller must
     /// evaluate it.
-    pub(crate) fn foreseen(&self, promise: &Promise) -> Option<Foreseen> {
-        let foreseen = self.calls.ahead.take(promise)?;
+    pub(crate) fn foreseen(&self, node: NodeIx, key: &InstanceKey) -> Option<Foreseen> {
+        let foreseen = self.calls.ahead.take(node, key)?;
         let Some(budget) = self.calls.functions.budget() else { return Some(foreseen) };
         budget.reserve(foreseen.peak).and_then(|()| budget.charge(foreseen.charge)).ok()?;
         Some(foreseen)
@@ -97,11 +91,11 @@ impl Walk<'_> {
         let mut captured = Captured::new(self.calls.functions.plan_time());
         for (_, expr) in exprs.iter() {
             let Expr::Ref(reference) = expr else { continue };
-            if is_given_by_instance(reference) || captured.get(reference).is_some() {
-                continue;
-            }
-            if !can_be_captured(&scope, reference, &indexed) {
-                return None;
+            match origin(&scope, reference, &indexed) {
+                Origin::Instance => continue,
+                Origin::Captured if captured.get(reference).is_some() => continue,
+                Origin::Captured => {}
+                Origin::Run => return None,
             }
             if captured.len() == MOST_REFERENCES
                 || !captured.add(reference, scope.reference(reference).ok()?)
@@ -113,22 +107,29 @@ impl Walk<'_> {
     }
 }
 
-fn can_be_captured(
-    scope: &EngineScope<'_, '_>,
-    reference: &Ref,
-    indexed: &FxHashSet<&Ref>,
-) -> bool {
+/// The origin of a reference's value in an evaluation ahead.
+enum Origin {
+    /// The request: the value belongs to one instance of the item.
+    Instance,
+    /// The run, which captures the value.
+    Captured,
+    /// The run, in which the evaluation must happen.
+    Run,
+}
+
+fn origin(scope: &EngineScope<'_, '_>, reference: &Ref, indexed: &FxHashSet<&Ref>) -> Origin {
     match reference {
-        Ref::Variable(_) | Ref::Local(_) => true,
-        Ref::PathModule | Ref::PathRoot | Ref::PathCwd | Ref::Workspace => true,
+        Ref::EachKey | Ref::EachValue | Ref::CountIndex | Ref::SelfObject => Origin::Instance,
+        Ref::Variable(_) | Ref::Local(_) => Origin::Captured,
+        Ref::PathModule | Ref::PathRoot | Ref::PathCwd | Ref::Workspace => Origin::Captured,
         // An index reads one instance of a resource, for which the collection of all would be too much.
-        Ref::Resource(resource) => {
-            !scope.is_repeated(resource).unwrap_or(true) || !indexed.contains(reference)
-        }
+        Ref::Resource(resource) => match scope.is_repeated(resource) {
+            Some(is_repeated) if !is_repeated || !indexed.contains(reference) => Origin::Captured,
+            _ => Origin::Run,
+        },
         // A path of a temporary directory makes the directory, and outputs of modules are read one by one.
-        Ref::PathTemp | Ref::Module(_) => false,
-        Ref::Applying | Ref::Output(_) | Ref::Run(_) => false,
-        Ref::EachKey | Ref::EachValue | Ref::CountIndex | Ref::SelfObject => false,
+        Ref::PathTemp | Ref::Module(_) => Origin::Run,
+        Ref::Applying | Ref::Output(_) | Ref::Run(_) => Origin::Run,
     }
 }
 
@@ -142,9 +143,4 @@ fn indexed_references(exprs: &Exprs) -> FxHashSet<&Ref> {
         _ => None,
     });
     indexed.collect()
-}
-
-/// Returns true for references whose value belongs to one instance of the item.
-fn is_given_by_instance(reference: &Ref) -> bool {
-    matches!(reference, Ref::EachKey | Ref::EachValue | Ref::CountIndex | Ref::SelfObject)
 }
