@@ -17,7 +17,7 @@ use provider::{
     ValidateRequest,
 };
 use sorted::SortedMap;
-use values::{Path, Refinements, Str, Type, Value, json};
+use values::{Path, Refinements, Str, Type, Value, ValueMap, json};
 
 const TYPE_NAME: &str = "terraform_data";
 
@@ -179,13 +179,13 @@ impl Terraform {
         }
         if creates || replaces {
             let id = Value::unknown_with(Type::String, Refinements::non_null());
-            attributes.insert(Str::from("id"), id);
+            set(&mut attributes, "id", id);
         }
         if creates || replaces || !same(&part(&prior, "input"), &input) {
             // OpenTofu plans an unknown output for an update to null.
             let is_null = input.is_null() && (creates || replaces);
             let output = if is_null { input } else { Value::unknown(input.ty()) };
-            attributes.insert(Str::from("output"), output);
+            set(&mut attributes, "output", output);
         }
         response.planned_state = Some(Value::object(attributes));
         response
@@ -198,9 +198,9 @@ impl Terraform {
         } else {
             let mut attributes = planned.as_map().cloned().unwrap_or_default();
             let input = planned.get_attr("input").unwrap_or_else(Value::dynamic);
-            attributes.insert(Str::from("output"), input);
+            set(&mut attributes, "output", input);
             if planned.get_attr("id").is_none_or(|id| id.as_str().is_none()) {
-                attributes.insert(Str::from("id"), Value::string(uuid::Uuid::new_v4().to_string()));
+                set(&mut attributes, "id", Value::string(uuid::Uuid::new_v4().to_string()));
             }
             Value::object(attributes)
         };
@@ -239,6 +239,14 @@ impl Terraform {
             identity: None,
         };
         ImportResourceStateResponse { imported: vec![object], diagnostics: Vec::new() }
+    }
+}
+
+/// Sets an attribute of an object.
+fn set(attributes: &mut ValueMap, name: &str, value: Value) {
+    match attributes.get_mut(name) {
+        Some(attribute) => *attribute = value,
+        None => drop(attributes.insert(Str::from(name), value)),
     }
 }
 

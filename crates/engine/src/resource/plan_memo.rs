@@ -28,7 +28,7 @@ impl Planning<'_> {
         each: &Each,
     ) -> Option<(ObjectAddress, Rc<Planned>)> {
         let resource = entry.resource();
-        if has_conditions(entry) || is_triggered(entry) {
+        if self.reuse.is_first_run() || has_conditions(entry) || is_triggered(entry) {
             return None;
         }
         let config =

@@ -107,7 +107,13 @@ impl Check {
 
     fn attributes(&mut self, attributes: &SortedMap<Str, Attribute>, sides: &ValuesAtPath<'_>) {
         for (position, (name, attribute)) in attributes.iter().enumerate() {
-            let parts = ElementValues::of(sides, position, name, || attribute.implied_type());
+            let part = |side| attr_of(side, position, name, || attribute.implied_type());
+            let (config, planned) = (part(sides.config), part(sides.planned));
+            // Most attributes end here, so nothing else is looked up before.
+            if is_for_the_provider(attribute, &config) || same(&planned, &config) {
+                continue;
+            }
+            let parts = ElementValues { prior: part(sides.prior), config, planned };
             self.at(Step::Attr(name.clone()), |this| this.attribute(attribute, &parts.sides()));
         }
     }
@@ -226,16 +232,11 @@ impl Check {
         }
     }
 
+    /// Checks an attribute that is not planned as it is configured.
     fn attribute(&mut self, attribute: &Attribute, sides: &ValuesAtPath<'_>) {
         let ValuesAtPath { prior, config, planned } = *sides;
-        if same(planned, config) {
-            return;
-        }
         // The provider considers the configured value equivalent to the prior value and keeps the prior one.
         if same(planned, prior) && !prior.is_null() && !config.is_null() {
-            return;
-        }
-        if attribute.is_computed_only() || (config.is_null() && attribute.computed) {
             return;
         }
         self.note_marks(sides);
@@ -353,6 +354,11 @@ impl Check {
         }
         format!(" {}", go_syntax::value(value))
     }
+}
+
+/// Returns true if the provider chooses the value of an attribute.
+fn is_for_the_provider(attribute: &Attribute, config: &Value) -> bool {
+    attribute.is_computed_only() || (config.is_null() && attribute.computed)
 }
 
 fn key_step(key: &Str) -> Step {

@@ -17,9 +17,37 @@ pub fn proposed_new(block: &Block, prior: &Value, config: &Value) -> Value {
         return prior.clone();
     }
     if prior.is_null() {
-        return merge_block(block, &block.empty_value(), config);
+        return match is_own_proposal(block, config) {
+            true => config.clone(),
+            false => merge_block(block, &block.empty_value(), config),
+        };
     }
     merge_block(block, prior, config)
+}
+
+/// Returns true if the merge with [`Block::empty_value`] is certain to give the configuration itself. Most new objects
+/// have no nested values, and then nothing has to be merged.
+fn is_own_proposal(block: &Block, config: &Value) -> bool {
+    let Kind::Object(parts) = config.kind() else { return false };
+    let attributes = block.attributes();
+    block.blocks().is_empty()
+        && parts.len() == attributes.len()
+        && parts.iter().zip(attributes.iter()).all(
+            |((name, value), (attribute_name, attribute))| {
+                name == attribute_name && is_own_part(attribute, value)
+            },
+        )
+}
+
+/// Returns true if [`merge_attribute`] with a null prior value gives the configured value itself.
+fn is_own_part(attribute: &Attribute, config: &Value) -> bool {
+    match config.is_null() {
+        true if attribute.computed => {
+            config.marks().is_empty() && config.ty() == attribute.implied_type()
+        }
+        true => true,
+        false => attribute.nested().is_none(),
+    }
 }
 
 /// The planned value of an object that is only read during apply: configured attributes are copied, computed ones
@@ -209,4 +237,45 @@ fn like(sequence: &Value, elements: Vec<Value>) -> Value {
         _ => Value::tuple(elements),
     };
     rebuilt.with_marks(sequence.marks())
+}
+
+#[cfg(test)]
+mod tests {
+    use values::Mark;
+
+    use super::*;
+
+    /// A new object is not always merged. Checks that the proposal is that of the merge.
+    #[test]
+    fn proposal_for_a_new_object_is_that_of_the_merge() {
+        let attributes = [
+            ("any", Attribute::optional_computed(Type::Dynamic)),
+            ("chosen", Attribute::optional_computed(Type::String)),
+            ("given", Attribute::optional(Type::String)),
+            ("id", Attribute::computed(Type::String)),
+        ];
+        let attributes = attributes.into_iter().map(|(name, it)| (Str::from(name), it)).collect();
+        let block = Block::new(attributes, SortedMap::new());
+        let text = || Value::string("a");
+        let null = || Value::null(Type::String);
+        let sensitive = |it: Value| it.with_mark(Mark::Sensitive);
+        let new = Value::null(block.implied_type().clone());
+        let parts = [
+            [Value::dynamic(), null(), text(), null()],
+            [text(), text(), text(), null()],
+            // The merge gives these nulls their type and no marks.
+            [null(), null(), text(), null()],
+            [text(), sensitive(null()), sensitive(text()), null()],
+            [text(), null(), sensitive(null()), null()],
+        ];
+        for [any, chosen, given, id] in parts {
+            let parts = [("any", any), ("chosen", chosen), ("given", given), ("id", id)];
+            let parts = parts.into_iter().map(|(name, it)| (Str::from(name), it));
+            let config = Value::object(parts.collect());
+            for config in [config.clone(), sensitive(config)] {
+                let merged = merge_block(&block, &block.empty_value(), &config);
+                assert!(proposed_new(&block, &new, &config).raw_equals(&merged), "{config:?}");
+            }
+        }
+    }
 }
