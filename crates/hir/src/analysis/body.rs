@@ -2,6 +2,7 @@
 //! ephemeral values that would be written to the state.
 
 pub(crate) mod labels;
+mod part_path;
 
 use db::{Rule, Summary};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
@@ -9,7 +10,7 @@ use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
 use crate::{
     analysis::{
-        body::labels::dynamic_label,
+        body::{labels::dynamic_label, part_path::PartPath},
         infer::Infer,
         instances::instance,
         problem::ItemProblem,
@@ -27,7 +28,6 @@ use crate::{
     suggest,
 };
 
-/// The id of the error for an ephemeral value in a place that is written to the state.
 /// The error for a value that does not fit the type of its attribute.
 pub(super) fn wrong_type(attr: &Attr, problem: &str) -> ItemProblem {
     let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
@@ -47,8 +47,8 @@ pub enum Persistence {
 #[derive(Clone, Copy)]
 struct Place<'p> {
     header: NodeId,
-    /// The path of the nested block in the object; empty for the body of the item.
-    path: &'p str,
+    /// The path of the nested block in the object.
+    path: &'p PartPath<'p>,
     /// The schema of the body of the item.
     root: &'p SchemaBlock,
 }
@@ -71,14 +71,9 @@ pub(super) struct BodyInfer<'i, 'a> {
 impl BodyInfer<'_, '_> {
     /// Infers a block and returns the object that reading it back gives: types come from the schema, marks from the
     /// schema and the configuration.
-    pub(super) fn block(
-        &mut self,
-        body: &Body,
-        schema: &SchemaBlock,
-        header: NodeId,
-        path: &str,
-    ) -> Abstract {
-        self.inner_block(body, schema, Place { header, path, root: schema })
+    pub(super) fn block(&mut self, body: &Body, schema: &SchemaBlock, header: NodeId) -> Abstract {
+        let place = Place { header, path: &PartPath::Object, root: schema };
+        self.inner_block(body, schema, place)
     }
 
     fn inner_block(&mut self, body: &Body, schema: &SchemaBlock, place: Place<'_>) -> Abstract {
@@ -133,11 +128,11 @@ impl BodyInfer<'_, '_> {
         self.infer.problems.push(problem.fixed_by(Some(fix)));
     }
 
-    fn attribute(&mut self, attr: &Attr, attribute: &Attribute, path: &str) -> Abstract {
+    fn attribute(&mut self, attr: &Attr, attribute: &Attribute, path: &PartPath<'_>) -> Abstract {
         let value = self.infer.expr(attr.value);
         let wanted = attribute.decode_type();
         self.check_type(attr, &value, &wanted);
-        let path = join(path, &attr.name);
+        let path = PartPath::Name(path, &attr.name);
         if self.persistence == Persistence::Stored {
             self.check_stored(attr.value, &value, attribute, &path, &When::Always);
         }
@@ -168,7 +163,7 @@ impl BodyInfer<'_, '_> {
         at: ExprId,
         value: &Abstract,
         attribute: &Attribute,
-        path: &str,
+        path: &PartPath<'_>,
         is_there: &When,
     ) {
         if attribute.write_only {
@@ -188,7 +183,7 @@ impl BodyInfer<'_, '_> {
                 for (name, part) in parts.iter() {
                     let Some(nested) = object.attributes().get(name) else { continue };
                     let at = self.object_value(at, name).unwrap_or(at);
-                    self.check_stored(at, part, nested, &join(path, name), is_there);
+                    self.check_stored(at, part, nested, &PartPath::Name(path, name), is_there);
                 }
             }
             (AttributeType::Nested(object), inside) => {
@@ -206,11 +201,11 @@ impl BodyInfer<'_, '_> {
                     && matches!(inside, Inside::Items(_));
                 for (index, (key, element)) in elements.iter().enumerate() {
                     let (place, path) = match key {
-                        Some(key) => (self.object_value(at, key), format!("{path}[{key:?}]")),
+                        Some(key) => (self.object_value(at, key), PartPath::Key(path, key)),
                         None if is_list => {
-                            (self.tuple_element(at, index), format!("{path}[{index}]"))
+                            (self.tuple_element(at, index), PartPath::Index(path, index))
                         }
-                        None => (self.tuple_element(at, index), path.to_owned()),
+                        None => (self.tuple_element(at, index), *path),
                     };
                     self.check_element(place.unwrap_or(at), element, object, &path, &are_there);
                 }
@@ -234,7 +229,7 @@ impl BodyInfer<'_, '_> {
         at: ExprId,
         element: &Abstract,
         object: &provider::NestedObject,
-        path: &str,
+        path: &PartPath<'_>,
         is_there: &When,
     ) {
         if element.marks.ephemeral > Tri::No {
@@ -245,7 +240,7 @@ impl BodyInfer<'_, '_> {
         for (name, part) in parts.iter() {
             let Some(nested) = object.attributes().get(name) else { continue };
             let at = self.object_value(at, name).unwrap_or(at);
-            self.check_stored(at, part, nested, &join(path, name), is_there);
+            self.check_stored(at, part, nested, &PartPath::Name(path, name), is_there);
         }
     }
 
@@ -269,7 +264,14 @@ impl BodyInfer<'_, '_> {
 
     /// Reports an ephemeral value at a place that is written to the state. It is less certain if an enclosing
     /// `dynamic` block may generate no block.
-    fn misuse(&mut self, at: At, value: &Abstract, certainty: Tri, when: &When, path: &str) {
+    fn misuse(
+        &mut self,
+        at: At,
+        value: &Abstract,
+        certainty: Tri,
+        when: &When,
+        path: &PartPath<'_>,
+    ) {
         let detail = format!(
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, \
              meaning it will be written to the state."
@@ -295,7 +297,7 @@ impl BodyInfer<'_, '_> {
 
     /// Warns about a literal in a write-only attribute: the secret is readable in the source, and no engine can
     /// hide it.
-    fn warn_literal_secret(&mut self, at: ExprId, path: &str) {
+    fn warn_literal_secret(&mut self, at: ExprId, path: &PartPath<'_>) {
         if let Expr::Literal(Literal::String(text)) = &self.infer.exprs[at]
             && !text.is_empty()
         {
@@ -322,12 +324,13 @@ impl BodyInfer<'_, '_> {
         let mut known = true;
         for (index, block) in written.iter().enumerate() {
             known &= block.dynamic.is_none();
+            let all = PartPath::Name(place.path, kind);
             let path = match (nested.nesting, block.labels.first()) {
-                (Nesting::List, _) if known => format!("{}[{index}]", join(place.path, kind)),
+                (Nesting::List, _) if known => PartPath::Index(&all, index),
                 (Nesting::Map, Some(label)) if block.dynamic.is_none() => {
-                    format!("{}[{label:?}]", join(place.path, kind))
+                    PartPath::Key(&all, label)
                 }
-                _ => join(place.path, kind),
+                _ => all,
             };
             self.check_labels(block, nested);
             let inner = Place { header: block.node, path: &path, root: place.root };
@@ -386,7 +389,7 @@ impl BodyInfer<'_, '_> {
         made.with_marks(&without_ephemeral(marks))
     }
 
-    fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &str) {
+    fn check_dynamic(&mut self, at: ExprId, for_each: &Abstract, path: &PartPath<'_>) {
         let iterable = matches!(
             for_each.ty,
             Type::Dynamic
@@ -537,10 +540,6 @@ fn iterator(infer: &Infer<'_>, for_each: &Abstract) -> Abstract {
         ("key".into(), part(Abstract::any())),
         ("value".into(), part(instance(for_each))),
     ]))
-}
-
-fn join(path: &str, name: &str) -> String {
-    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 /// The value of reading an attribute of the resource. It has no ephemeral marks: ephemeral values are either

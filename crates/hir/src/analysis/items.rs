@@ -136,7 +136,7 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
                 persistence: Persistence::Ephemeral,
                 enclosing: None,
             };
-            body.block(&config.body, schema.block(), item.header, "");
+            body.block(&config.body, schema.block(), item.header);
         }
         None => without_schema(&mut infer, &config.body),
     }

@@ -76,7 +76,6 @@ impl StateBlock<'_> {
             &body,
             schema,
             self.block.node,
-            "",
         );
         self.secrets(infer, &body);
         self.arguments(infer, &body, schema);

@@ -103,7 +103,6 @@ impl Part<'_> {
             &without_keys,
             schema,
             self.block.node,
-            "",
         );
         let is_there = |it: &ItemProblem| {
             let Some(Fix::MissingArgument(name)) = &it.fix else { return false };

@@ -36,7 +36,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
                 let before = infer.problems.len();
                 let mut body =
                     BodyInfer { infer, persistence: Persistence::Ephemeral, enclosing: None };
-                body.block(&meta.body, schema.block(), meta.node, "");
+                body.block(&meta.body, schema.block(), meta.node);
                 infer.problems.split_off(before)
             }
             None => vec![without_meta(meta, &source.to_string())],

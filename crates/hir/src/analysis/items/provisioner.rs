@@ -75,7 +75,7 @@ fn arguments(infer: &mut Infer<'_>, plugins: &ProvisionerSchemas, provisioner: &
 /// stored.
 fn against(infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock, header: NodeId) {
     BodyInfer { infer, persistence: Persistence::Ephemeral, enclosing: None }
-        .block(body, schema, header, "");
+        .block(body, schema, header);
 }
 
 fn missing(plugins: &ProvisionerSchemas, provisioner: &Provisioner) -> ItemProblem {

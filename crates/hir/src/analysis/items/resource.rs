@@ -115,7 +115,6 @@ fn body(
                 &resource.body,
                 schema.block(),
                 item.header,
-                "",
             )
         }
         SchemaLookup::NoSuchType => {
