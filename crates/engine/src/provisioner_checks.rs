@@ -16,7 +16,7 @@ use crate::{
     offline::{ModuleScope, Offline},
     request::Environment,
     validate::{
-        Asked, Call, Case, Verdicts, ask_all, decode, offline, without_known_good, without_repeated,
+        Asked, Call, Case, Verdicts, ask_all, decode, is_known_good, offline, without_repeated,
     },
 };
 
@@ -48,9 +48,9 @@ async fn validate_blocks(
     for module in &program.modules {
         of_module(program, &offline, module, counts, &mut cases, &mut diagnostics);
     }
-    for (kind, cases) in cases {
+    for (kind, mut cases) in cases {
         let name = PluginName::Provisioner(kind.clone());
-        let cases = without_known_good(&name, cases, verdicts);
+        cases.retain(|case| !is_known_good(&name, case, verdicts));
         if cases.is_empty() {
             continue;
         }

@@ -115,7 +115,7 @@ async fn validate_all(
     let mut diagnostics = Vec::new();
     for module in &program.modules {
         let entries = module.resources.values().collect();
-        let found = of_resources(program, &offline, module, entries).into_iter();
+        let found = of_resources(program, &offline, verdicts, module, entries).into_iter();
         for found in found.chain([of_providers(program, &offline(), module, instances)]) {
             diagnostics.extend(found.diagnostics);
             found.cases.into_iter().for_each(|(source, case)| {
@@ -158,7 +158,7 @@ async fn validate_others(
             module.resources.iter().filter(|(it, _)| !planned.contains(&(module.id, it)));
         let entries = unplanned.map(|(_, entry)| entry).collect();
         // Drop the evaluation errors: they are errors of instances, and these blocks have none.
-        for found in of_resources(program, &offline, module, entries) {
+        for found in of_resources(program, &offline, verdicts, module, entries) {
             found.cases.into_iter().for_each(|(source, case)| {
                 cases.entry(source).or_default().push(case);
             });
@@ -223,14 +223,10 @@ async fn ask_providers(
     let mut diagnostics = Vec::new();
     for (source, cases) in cases {
         let plugin = PluginName::Provider(source.clone());
-        let open = without_known_good(&plugin, cases, verdicts);
-        if open.is_empty() {
-            continue;
-        }
         match environment.providers.start(&source).await {
             Ok(provider) => {
                 let asked = Asked::Provider(&*provider);
-                let found = ask_all(program, environment, &plugin, asked, open, verdicts).await;
+                let found = ask_all(program, environment, &plugin, asked, cases, verdicts).await;
                 diagnostics.extend(found);
                 provider.close().await;
             }
@@ -256,29 +252,16 @@ pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) 
     told
 }
 
-/// Drops the configurations that the plugin has accepted before. Looks them up on all processors.
-pub(crate) fn without_known_good<'a>(
-    plugin: &PluginName,
-    cases: Vec<Case<'a>>,
-    verdicts: &dyn Verdicts,
-) -> Vec<Case<'a>> {
-    let known_good = parallel::map_parts(&cases, WORTHWHILE, |part| -> Vec<bool> {
-        part.iter().map(|case| is_known_good(plugin, case, verdicts)).collect()
-    });
-    let cases = cases.into_iter().zip(known_good.into_iter().flatten());
-    cases.filter(|(_, is_known_good)| !is_known_good).map(|(case, _)| case).collect()
-}
-
 /// Returns true if the plugin has accepted the configuration before. Provider configurations depend on the
 /// environment, so their results are not cached.
-fn is_known_good(plugin: &PluginName, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
+pub(crate) fn is_known_good(plugin: &PluginName, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
     let Some(call) = case.call else { return false };
     verdicts.has_passed(plugin, &case.question(call))
 }
 
 /// The evaluated configurations of a module.
 struct Evaluated<'a> {
-    /// The configurations to validate, each with its provider.
+    /// The configurations that providers have to validate, each with its provider.
     cases: Vec<(ProviderSource, Case<'a>)>,
     /// The diagnostics of other configurations.
     diagnostics: Vec<Diagnostic>,
@@ -287,10 +270,12 @@ struct Evaluated<'a> {
 /// The minimum number of resources per thread.
 const WORTHWHILE: usize = 256;
 
-/// Evaluates the configurations of these resources of a module, on all processors.
+/// Evaluates the configurations of these resources of a module, on all processors, and keeps those that their provider
+/// has not accepted before. Each is looked up and dropped before the next one needs memory.
 fn of_resources<'p>(
     program: &'p Program,
     offline: &(impl Fn() -> Offline<'p> + Sync),
+    verdicts: &dyn Verdicts,
     module: &'p Module,
     entries: Vec<&'p Entry>,
 ) -> Vec<Evaluated<'p>> {
@@ -300,7 +285,10 @@ fn of_resources<'p>(
         let scope = ModuleScope::of(&offline, module.id);
         let mut diagnostics = Vec::new();
         let case = |entry| of_resource(program, &scope, module, entry, &mut diagnostics);
-        let cases = part.iter().copied().filter_map(case).collect();
+        let is_open = |(source, case): &(ProviderSource, Case<'_>)| {
+            !is_known_good(&PluginName::Provider(source.clone()), case, verdicts)
+        };
+        let cases = part.iter().copied().filter_map(case).filter(is_open).collect();
         Evaluated { cases, diagnostics }
     })
 }

@@ -105,21 +105,25 @@ impl NamedFiles {
 }
 
 fn digest_of(config: &Value, named: impl Fn(&Str) -> Named) -> Option<[u8; 32]> {
-    let mut strings = TreeSet::new();
-    collect(config, &mut strings);
-    let mut hasher = Sha256::new();
-    for text in strings {
+    let mut files = TreeMap::new();
+    let mut is_complete = true;
+    visit_strings(config, &mut |text| {
+        if !is_complete || files.contains_key(text) {
+            return;
+        }
         match named(text) {
             Named::Nothing => {}
-            Named::File(content) => {
-                hasher.update((text.len() as u64).to_le_bytes());
-                hasher.update(text.as_bytes());
-                hasher.update(content);
-            }
-            Named::Anything => return None,
+            Named::File(content) => drop(files.insert(text.clone(), content)),
+            Named::Anything => is_complete = false,
         }
+    });
+    let mut hasher = Sha256::new();
+    for (text, content) in &files {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+        hasher.update(content);
     }
-    Some(hasher.finalize().into())
+    is_complete.then(|| hasher.finalize().into())
 }
 
 fn look(path: &Path) -> Named {
@@ -135,18 +139,20 @@ fn look(path: &Path) -> Named {
     }
 }
 
-/// Adds the strings of a value, including the keys of maps.
-fn collect<'v>(value: &'v Value, strings: &mut TreeSet<&'v Str>) {
+/// Visits the strings of a value, including the keys of maps.
+fn visit_strings(value: &Value, visit: &mut impl FnMut(&Str)) {
     match value.kind() {
         Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::Number(_) => {}
-        Kind::String(text) => drop(strings.insert(text)),
+        Kind::String(text) => visit(text),
         Kind::List(all) | Kind::Set(all) | Kind::Tuple(all) => {
-            all.iter().for_each(|it| collect(it, strings));
+            all.iter().for_each(|it| visit_strings(it, visit));
         }
         Kind::Map(all) => {
-            strings.extend(all.keys());
-            all.values().for_each(|it| collect(it, strings));
+            for (key, it) in all {
+                visit(key);
+                visit_strings(it, visit);
+            }
         }
-        Kind::Object(all) => all.values().for_each(|it| collect(it, strings)),
+        Kind::Object(all) => all.values().for_each(|it| visit_strings(it, visit)),
     }
 }
