@@ -6,7 +6,7 @@ use addr::{ModuleInstance, ResourceMode};
 use hir::{Program, item::Item};
 use serde_json::{Map, Value as Json, json};
 use state::{Action, Change, Importing, OutputChange, Plan, ResourceChange, State};
-use values::{Path, Step, Type, Value};
+use values::{Path, Step, Value};
 
 use crate::{
     json,
@@ -133,8 +133,11 @@ fn planned_values(inputs: &PlanJson<'_>) -> Json {
 
 fn planned_output(change: &OutputChange) -> Json {
     let value = change.after.is_wholly_known().then(|| json::known(&change.after)).flatten();
-    // OpenTofu's plan files keep no type for null.
-    let ty = if change.after.is_null() { Type::Dynamic } else { change.after.ty() };
+    // OpenTofu's plan files have one value for both sides of an unchanged output, the old one.
+    let ty = match change.action {
+        Action::NoOp => change.before.ty(),
+        _ => change.after.ty(),
+    };
     json::object([
         ("sensitive", Some(change.sensitive.into())),
         ("type", value.is_some().then(|| json::of_type(&ty))),
@@ -269,4 +272,26 @@ fn relevant_attributes(plan: &Plan) -> Vec<Json> {
     listed
         .map(|it| json!({"resource": it.resource.to_string(), "attribute": path(&it.attribute)}))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use values::Type;
+
+    use super::*;
+
+    #[test]
+    fn type_of_a_planned_null_is_that_of_the_value_which_the_plan_file_has() {
+        let null = |ty| Value::null(ty);
+        let cases = [
+            (Action::Update, "x".into(), null(Type::String), "string"),
+            (Action::Update, "x".into(), null(Type::Dynamic), "dynamic"),
+            (Action::NoOp, null(Type::Dynamic), null(Type::String), "dynamic"),
+            (Action::NoOp, "x".into(), "x".into(), "string"),
+        ];
+        for (action, before, after, expected) in cases {
+            let change = OutputChange { action, before, after, sensitive: false };
+            assert_eq!(planned_output(&change)["type"], expected, "{change:?}");
+        }
+    }
 }
