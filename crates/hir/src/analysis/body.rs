@@ -97,11 +97,8 @@ impl BodyInfer<'_, '_> {
             attrs.push((name.clone(), value));
         }
         self.unsupported(body, schema, &fixup);
-        let ty = schema.implied_type().clone();
-        let object = match attrs.iter().all(|(_, part)| part.says_nothing()) {
-            true => Abstract::object_without_facts(ty),
-            false => Abstract::object_of_type(ty, attrs.into_iter().collect()),
-        };
+        let object =
+            Abstract::object_of_type(schema.implied_type().clone(), attrs.into_iter().collect());
         match schema.deprecated {
             true => object.with_mark(MarkKind::Deprecated, Tri::Yes),
             false => object,

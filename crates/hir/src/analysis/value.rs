@@ -18,7 +18,7 @@ pub mod when;
 
 use std::sync::Arc;
 
-use values::{MarkKind, ObjectType, Str, Type, Value, ValueMap};
+use values::{MarkKind, Str, Type, Value, ValueMap};
 
 use crate::{
     analysis::{origin::Origin, value::runtime::LARGEST_CONSTANT},
@@ -102,35 +102,6 @@ impl Abstract {
         let failing = all_failing(attrs.values());
         let container = Abstract { failing, origin, ..Abstract::of_type(ty) };
         container.known(None, Inside::attrs(attrs))
-    }
-
-    /// An object of the given type, of whose attributes nothing but their types is known. It says the same as an
-    /// object whose attributes are [`Abstract::of_type`], and needs no memory for them.
-    pub(in crate::analysis) fn object_without_facts(ty: Type) -> Abstract {
-        Abstract { presence: Presence::Known, ..Abstract::of_type(ty) }
-    }
-
-    /// Returns true if nothing but the type is known of the value.
-    pub(in crate::analysis) fn says_nothing(&self) -> bool {
-        let Abstract {
-            ty: _,
-            constant,
-            marks,
-            inside,
-            presence,
-            failing,
-            origin,
-            ephemeral,
-            is_sequence,
-        } = self;
-        *presence == Presence::Open
-            && *marks == TriMarks::NONE
-            && *inside == Inside::PLAIN
-            && constant.is_none()
-            && origin.is_none()
-            && !is_sequence
-            && *failing == Failing::NEVER
-            && *ephemeral == Ephemerality::NEVER
     }
 
     /// A tuple of exactly these elements.
@@ -410,18 +381,7 @@ impl Abstract {
             Inside::Attrs(attrs) => Some(attrs.len()),
             Inside::Items(items) => Some(items.len()),
             Inside::Each(_) => None,
-            Inside::Opaque(_) => match (&self.constant, self.certain_object()) {
-                (Some(constant), _) => constant.0.stored_length(),
-                (None, object) => Some(object?.len()),
-            },
-        }
-    }
-
-    /// The attributes of a value that is certainly an object and not null.
-    fn certain_object(&self) -> Option<&ObjectType> {
-        match &self.ty {
-            Type::Object(object) if self.presence == Presence::Known => Some(object),
-            _ => None,
+            Inside::Opaque(_) => self.constant.as_ref()?.0.stored_length(),
         }
     }
 
@@ -437,11 +397,6 @@ impl Abstract {
             }
             Inside::Items(items) if items.len() <= most => {
                 items.iter().enumerate().map(|(i, item)| (number(i), item.clone())).collect()
-            }
-            Inside::Opaque(marks) if self.constant.is_none() => {
-                let object = self.certain_object().filter(|it| it.len() <= most)?;
-                let part = |ty: &Type| self.opaque_part(Abstract::of_type(ty.clone()), marks);
-                object.iter().map(|(name, ty)| (text(name), part(ty))).collect()
             }
             Inside::Opaque(_) => {
                 let constant = &self.constant.as_ref()?.0;
@@ -499,28 +454,5 @@ impl Abstract {
         let when = self.ephemeral.inside().weakened();
         let ephemeral = Ephemerality::new(when.clone(), if is_whole { When::Never } else { when });
         Abstract { inside, ephemeral, ..part }.with_marks(&weak)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn object_without_facts_answers_as_one_with_attributes_of_which_nothing_is_known() {
-        let types =
-            [("id", Type::String), ("list", Type::list(Type::Number)), ("any", Type::Dynamic)];
-        let ty = Type::object(types.iter().map(|(name, ty)| (*name, ty.clone())));
-        let parts = types.iter().map(|(name, ty)| ((*name).into(), Abstract::of_type(ty.clone())));
-        let with_parts = Abstract::object_of_type(ty.clone(), parts.collect());
-        let without = Abstract::object_without_facts(ty);
-        for name in ["id", "list", "any", "missing"] {
-            assert_eq!(without.attr(name), with_parts.attr(name), "{name}");
-        }
-        assert_eq!(without.known_length(), with_parts.known_length());
-        assert_eq!(without.known_elements(2), None);
-        assert_eq!(without.known_elements(3), with_parts.known_elements(3));
-        assert_eq!(without.deep_marks(), with_parts.deep_marks());
-        assert!(!without.says_nothing(), "it is not null");
     }
 }
