@@ -3,8 +3,11 @@
 //! The registry that names the package names the keys, too, so a signature protects from changes of the package and of
 //! its list after the registry has learned the key, not from the registry itself.
 
+use std::borrow::Cow;
+use std::io::Read as _;
 use std::time::{Duration, SystemTime};
 
+use pgp::armor::Dearmor;
 use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Signature, SignatureType};
@@ -94,8 +97,8 @@ pub(crate) fn signer(
 
 fn parse_keys(armor: &str) -> Result<Vec<SignedPublicKey>, SignatureError> {
     let failed = |error: pgp::errors::Error| SignatureError::Key(plain(&error));
-    let (keys, _) = SignedPublicKey::from_string_many(armor).map_err(failed)?;
-    let keys = keys.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let packets = dearmored::<SignedPublicKey>(armor.as_bytes()).map_err(failed)?;
+    let keys = parse_packets::<SignedPublicKey>(&packets, usize::MAX).map_err(failed)?;
     match keys.is_empty() {
         true => Err(SignatureError::Key("it has no key".to_owned())),
         false => Ok(keys),
@@ -105,21 +108,33 @@ fn parse_keys(armor: &str) -> Result<Vec<SignedPublicKey>, SignatureError> {
 /// Parses the signatures in a file, of which there are several if an author has an old and a new key.
 fn parse_signatures(bytes: &[u8]) -> Result<Vec<DetachedSignature>, SignatureError> {
     let failed = |error: pgp::errors::Error| SignatureError::Form(plain(&error));
-    let parsed: Vec<_> = match bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
-        true => {
-            let (signatures, _) = DetachedSignature::from_armor_many(bytes).map_err(failed)?;
-            signatures.take(MOST_SIGNATURES).collect()
-        }
-        false => {
-            let signatures = DetachedSignature::from_bytes_many(bytes).map_err(failed)?;
-            signatures.take(MOST_SIGNATURES).collect()
-        }
+    let packets = match bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
+        true => Cow::Owned(dearmored::<DetachedSignature>(bytes).map_err(failed)?),
+        false => Cow::Borrowed(bytes),
     };
-    let signatures = parsed.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let signatures: Vec<DetachedSignature> =
+        parse_packets(&packets, MOST_SIGNATURES).map_err(failed)?;
     match signatures.is_empty() {
         true => Err(SignatureError::Form("it has no signature".to_owned())),
         false => Ok(signatures),
     }
+}
+
+/// Decodes ASCII armor with things of this type. The library could parse them from the armor, but its parser would be
+/// compiled once for each type of reader.
+fn dearmored<T: Deserializable>(armor: &[u8]) -> pgp::errors::Result<Vec<u8>> {
+    let mut reader = Dearmor::new(armor);
+    reader.read_header()?;
+    if !reader.typ.is_some_and(T::matches_block_type) {
+        return Err("unexpected type of block".to_owned().into());
+    }
+    let mut packets = Vec::new();
+    reader.read_to_end(&mut packets)?;
+    Ok(packets)
+}
+
+fn parse_packets<T: Deserializable>(packets: &[u8], most: usize) -> pgp::errors::Result<Vec<T>> {
+    T::from_bytes_many(packets)?.take(most).collect()
 }
 
 /// The text of an error in one line, because it can quote what a stranger wrote.
