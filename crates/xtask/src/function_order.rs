@@ -191,31 +191,51 @@ fn addresses<'p>(profile: &'p str, program: &'p str) -> impl Iterator<Item = u64
     })
 }
 
-/// Functions: their sizes in bytes by the commands that execute them, `0` for those that none executes.
-type Sizes = BTreeMap<Uses, u64>;
+/// Functions by the commands that execute them, `0` for those that none executes.
+type Sizes = BTreeMap<Uses, Size>;
+
+/// The size of several functions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    functions: u64,
+    bytes: u64,
+}
 
 /// The bytes for which one more pattern is worth its time: the linker of LLVM compares each pattern with each
 /// function, which takes half a millisecond.
 const BYTES_OF_PATTERN: u64 = 512;
 
-/// The bytes that a command maps for each byte of an executed function outside of the place of that command: others
-/// are around it.
-const BYTES_OF_STRAY: u64 = 2;
+/// The bytes that a command maps around an executed function outside of the place of that command: the system maps
+/// 64 KiB, in which there may be other such functions.
+const BYTES_AROUND_STRAY: u64 = 2048;
 
 /// The best place of functions with one pattern, and what a command maps more for each of them than it executes,
 /// for all commands together. The place is `0` if no pattern is worth its time.
 fn place(sizes: &Sizes) -> (u64, Uses) {
     let bits = (0..=COMMANDS.len()).map(|bit| 1 << bit);
     let of_bit = |bit: Uses| {
-        let executed: u64 = sizes.iter().filter(|it| it.0 & bit != 0).map(|it| it.1).sum();
-        let others = sizes.values().sum::<u64>() - executed;
-        (bit, executed * BYTES_OF_STRAY, others)
+        let executed = sum(sizes.iter().filter(|it| it.0 & bit != 0).map(|it| it.1));
+        let others = sum(sizes.values()).bytes - executed.bytes;
+        (bit, executed.bytes + executed.functions * BYTES_AROUND_STRAY, others)
     };
     let bits: Vec<(Uses, u64, u64)> = bits.map(of_bit).collect();
     let uses = bits.iter().filter(|it| it.1 > it.2).fold(0, |uses, it| uses | it.0);
     let cost = BYTES_OF_PATTERN + bits.iter().map(|it| it.1.min(it.2)).sum::<u64>();
     let stray = bits.iter().map(|it| it.1).sum();
     if cost < stray { (cost, uses) } else { (stray, 0) }
+}
+
+fn sum<'s>(sizes: impl Iterator<Item = &'s Size>) -> Size {
+    sizes.fold(Size::default(), |sum, it| Size {
+        functions: sum.functions + it.functions,
+        bytes: sum.bytes + it.bytes,
+    })
+}
+
+fn add_function(sizes: &mut Sizes, bytes: u64, uses: Uses) {
+    let size = sizes.entry(uses).or_default();
+    size.functions += 1;
+    size.bytes += bytes;
 }
 
 /// The functions below a path, as `6engine` in `_ZN6engine4walk`.
@@ -229,10 +249,10 @@ struct Module<'s> {
 
 impl<'s> Module<'s> {
     fn add(&mut self, path: &[&'s str], size: u64, uses: Uses) {
-        *self.all.entry(uses).or_default() += size;
+        add_function(&mut self.all, size, uses);
         match path.split_first() {
             Some((first, rest)) => self.children.entry(first).or_default().add(rest, size, uses),
-            None => *self.own.entry(uses).or_default() += size,
+            None => add_function(&mut self.own, size, uses),
         }
     }
 
@@ -289,7 +309,8 @@ impl<'s> Crate<'s> {
             }
             None => {
                 let pattern = format!("{prefix}{}", without_crate_hashes(name));
-                *self.others.entry(pattern).or_default().entry(uses).or_default() += section.size;
+                let sizes = self.others.entry(pattern).or_default();
+                add_function(sizes, section.size, uses);
             }
         }
     }
@@ -397,7 +418,8 @@ mod tests {
             (0x14000, 0x20000, addr, format!("_ZN4addr4rest{hash}")),
             (0x34000, 0x1000, ring, "ring_core".to_owned()),
             (0x35000, 0x1000, own, "unlikely._RNvXCs1a2b_4coreCs3c_5alloc4fail".to_owned()),
-            (0x36000, 0x100, ring, "ring_small".to_owned()),
+            (0x36000, 0x100, ring, "ring_several".to_owned()),
+            (0x36100, 0x2000, ring, "ring_several".to_owned()),
         ];
         let mut map = "  VMA  LMA  Size Align Out     In      Symbol\n\
                        cfcd40 cfcd40 20c6450 64 .text\n\
@@ -475,12 +497,10 @@ mod tests {
     }
 
     #[test]
-    fn function_too_small_for_the_time_of_a_pattern_has_none() {
+    fn function_among_large_ones_of_its_name_has_no_pattern() {
         check(&[(0x36000, 1)], &[]);
-        check(
-            &[(0x36000, 7)],
-            &["/* version, init, validate */", "*/libring-*.rlib:*(", ".text.ring_small", ")"],
-        );
+        let ring = "*/libring-*.rlib:*(";
+        check(&[(0x36100, 1)], &["/* version */", ring, ".text.ring_several", ")"]);
     }
 
     #[test]
