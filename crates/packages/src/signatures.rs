@@ -120,8 +120,8 @@ fn parse_signatures(bytes: &[u8]) -> Result<Vec<DetachedSignature>, SignatureErr
     }
 }
 
-/// Decodes ASCII armor with things of this type. The library could parse them from the armor, but its parser would be
-/// compiled once for each type of reader.
+/// Decodes ASCII armor, and refuses a block of another type than that of `T`. The library could parse the armor itself,
+/// but its parser would be compiled once for each type of reader.
 fn dearmored<T: Deserializable>(armor: &[u8]) -> pgp::errors::Result<Vec<u8>> {
     let mut reader = Dearmor::new(armor);
     reader.read_header()?;

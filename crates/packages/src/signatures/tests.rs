@@ -58,6 +58,7 @@ fn invalid_signatures_are_refused() {
         (WEAK, &[RSA], "others can make a second document"),
         (b"", &[RSA], "is not one of OpenPGP"),
         (b"-----BEGIN PGP SIGNATURE-----\n", &[RSA], "is not one of OpenPGP"),
+        (RSA.as_bytes(), &[RSA], "is not one of OpenPGP"),
         (BY_RSA, &["no key"], "error decoding signing key"),
         (BY_RSA, &[&cut], "error decoding signing key"),
     ] {
