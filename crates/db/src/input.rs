@@ -331,7 +331,7 @@ impl BlockEdits {
 
 /// Parses one block. Results are not compared (`no_eq`): queries that read the tree derive something small, and
 /// that is compared.
-#[salsa::tracked(returns(ref), no_eq, lru = 512)]
+#[salsa::tracked(returns(ref), no_eq, lru = 32)]
 pub fn parse(db: &dyn Db, block: Block) -> syntax::Parse<syntax::ast::SourceFile> {
     syntax::parse_chunk(block.text(db))
 }

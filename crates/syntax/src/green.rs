@@ -1,7 +1,7 @@
 //! Builds green trees. It does the work of rowan's builder, but with caches of a fixed size: most tokens have one
 //! of a few texts, and an element that is not in the cache is simply created, so no table grows with the file.
 
-use std::{cell::Cell, hash::Hasher as _, mem};
+use std::{hash::Hasher as _, mem};
 
 use rowan::{GreenNode, GreenToken, NodeOrToken, TextSize};
 use rustc_hash::FxHasher;
@@ -13,11 +13,8 @@ type GreenElement = NodeOrToken<GreenNode, GreenToken>;
 
 /// The largest number of children of a cached node. Larger nodes are rarely equal.
 const MAX_CHILDREN: usize = 3;
-/// The largest length of a cached token in bytes. Longer tokens are rarely equal, and a cache that outlives its
-/// text should stay small.
+/// The largest length of a cached token in bytes. Longer tokens are rarely equal.
 const LONGEST: usize = 64;
-/// The number of slots of a cache that is shared between chunks.
-const SHARED_SLOTS: usize = 1024;
 
 /// A cache of tokens and small nodes. Equal ones share their memory while they are in the cache.
 pub(crate) struct GreenCache {
@@ -30,27 +27,10 @@ pub(crate) struct GreenCache {
     children: Vec<GreenElement>,
 }
 
-thread_local! {
-    static SHARED: Cell<Option<Box<GreenCache>>> = const { Cell::new(None) };
-}
-
 impl GreenCache {
-    /// Runs `work` with this thread's cache. Chunks are small, and consecutive chunks have many tokens in common.
-    /// The cache keeps texts, so it must not be used for text that may hold secrets.
-    pub(crate) fn with_shared<T>(work: impl FnOnce(&mut GreenCache) -> T) -> T {
-        let shared = SHARED.take();
-        let mut cache = shared.unwrap_or_else(|| Box::new(GreenCache::with_slots(SHARED_SLOTS)));
-        let result = work(&mut cache);
-        SHARED.set(Some(cache));
-        result
-    }
-
     /// Creates a cache for a text of `len` bytes.
     pub(crate) fn for_text(len: usize) -> Self {
-        Self::with_slots((len / 32).next_power_of_two().clamp(16, 2048))
-    }
-
-    fn with_slots(slots: usize) -> Self {
+        let slots = (len / 32).next_power_of_two().clamp(16, 2048);
         Self {
             last: vec![None; SyntaxKind::ALL.len()],
             tokens: vec![None; slots],

@@ -128,12 +128,8 @@ fn redefined_in_file(root: &SyntaxNode, known: &[ChunkError]) -> Vec<SyntaxError
 }
 
 /// Parses a chunk that [`crate::split`] returned, or any text as one chunk.
-///
-/// A cache keeps short tokens of the text for later chunks, so use this only for the text of a configuration. For
-/// text that may hold a secret (values of variables, in a file or on the command line), use the other entry
-/// points, which keep nothing.
 pub fn parse_chunk(text: &str) -> Parse<SourceFile> {
-    let (green, errors) = GreenCache::with_shared(|cache| parse_chunk_with(text, cache));
+    let (green, errors) = parse_chunk_with(text, &mut GreenCache::for_text(text.len()));
     Parse::new(green, errors)
 }
 

@@ -123,7 +123,7 @@ impl Lsp {
             Lsp::Key => "lsp: key to diagnostics",
             Lsp::KeyInOneFile => "lsp: key to diagnostics, one file",
             Lsp::Module => "lsp: key to the whole module",
-            Lsp::Memory => "lsp: memory after 10,000 keys",
+            Lsp::Memory => "lsp: memory after 100,000 keys",
         }
     }
 }
