@@ -139,12 +139,13 @@ impl Ahead {
         self.shared.start_workers();
     }
 
-    /// Takes the value of a node, or of one of its instances. Waits for an evaluation that runs, and for none that has
-    /// not begun. `None` if there is no value that counts, or no longer.
+    /// Takes the value of a node, or of one of its instances. Waits for an evaluation that runs, and evaluates others
+    /// meanwhile; does not wait for one that has not begun. `None` if there is no value that counts, or no longer.
     pub(crate) fn take(&self, node: NodeIx, key: &InstanceKey) -> Option<Foreseen> {
         let task = self.tasks.borrow_mut().remove(&Target { node, key: key.clone() })?;
-        let foreseen = task.take();
         let shared = &self.shared;
+        shared.work_beside(&task);
+        let foreseen = task.take();
         let size = foreseen.as_ref().map_or(0, Foreseen::size);
         let held = shared.held.fetch_sub(size, Ordering::Relaxed) - size;
         if held < ROOM / 2 && shared.is_paused.swap(false, Ordering::Relaxed) {
@@ -205,6 +206,18 @@ impl Shared {
         self.ended.notify_all();
     }
 
+    /// Evaluates what waits as long as another thread evaluates `task`. Otherwise a run whose values follow one another
+    /// would wait for each of them, always one behind the worker.
+    fn work_beside(self: &Arc<Shared>, task: &Task) {
+        while task.is_running() {
+            let other = self.next(&mut self.lock());
+            match other {
+                Some(other) => other.run(self),
+                None => return,
+            }
+        }
+    }
+
     fn next(&self, queue: &mut Queue) -> Option<Arc<Task>> {
         if self.held.load(Ordering::Relaxed) < ROOM {
             return queue.waiting.pop_front();
@@ -245,6 +258,10 @@ impl Task {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(*self.lock(), State::Running)
     }
 
     /// Evaluates the request, unless the thread of the run was faster.

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use hir::{ItemKind, Origin, Ref, lower::lower_text};
 use values::{Mark, Str};
 
@@ -161,6 +163,27 @@ fn waiting_requests_are_evaluated_by_workers() {
     assert_eq!(taken, if parallel::processors() > 1 { 8 } else { 0 });
 }
 
+#[test]
+fn others_are_evaluated_while_the_run_waits() {
+    let ahead = Ahead::new(&CancelToken::new());
+    let running = Task { state: Mutex::new(State::Running), changed: Condvar::new() };
+    let (running, other) = (Arc::new(running), Arc::new(Task::new(request("local.a"))));
+    let target = Target { node: NodeIx(0), key: InstanceKey::None };
+    ahead.tasks.borrow_mut().insert(target, Arc::clone(&running));
+    ahead.shared.lock().waiting.push_back(Arc::clone(&other));
+    let worker = parallel::thread("worker", move || {
+        let is_not_done = |state: &mut State| !matches!(*state, State::Done(_));
+        let wait =
+            other.changed.wait_timeout_while(other.lock(), Duration::from_secs(20), is_not_done);
+        let waited = wait.expect("not poisoned").1;
+        *running.lock() = State::Done(None);
+        running.changed.notify_one();
+        !waited.timed_out()
+    });
+    assert!(take(&ahead, 0).is_none());
+    assert!(worker.expect("starts").join().expect("ends"), "it ended before the one that ran");
+}
+
 /// The expression would take hours.
 #[test]
 fn no_evaluation_outlives_the_run() {
@@ -203,6 +226,6 @@ fn run_may_be_on_a_thread_of_the_pool() {
         let _ = done.send(());
     };
     if parallel::spawn(run) {
-        is_done.recv_timeout(std::time::Duration::from_secs(20)).expect("the run ends");
+        is_done.recv_timeout(Duration::from_secs(20)).expect("the run ends");
     }
 }

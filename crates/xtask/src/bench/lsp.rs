@@ -27,6 +27,7 @@ use super::{
     budget::{self, Lsp},
     options::Options,
     report::{Measured, Row},
+    tool,
     typing::{self, Problem, Random, State},
     workload::{Kind, Workload, item},
 };
@@ -250,6 +251,7 @@ struct ResourceUsage {
 
 impl Session {
     fn start(place: &Place, workload: &Workload) -> Result<Session> {
+        tool::forget_own_peak();
         let mut child = Command::new(&place.mayfly.program)
             .args(["lsp", "--stdio"])
             .current_dir(&workload.folder)

@@ -17,7 +17,7 @@ use super::{
     Place, budget,
     options::Options,
     report::{Measured, Row},
-    tool::Usage,
+    tool::{self, Usage},
     workload::{Kind, Workload},
 };
 
@@ -59,6 +59,7 @@ fn edits(place: &Place, kind: Kind, size: usize, count: usize) -> Result<Vec<Usa
     let workload = Workload::write(folder, kind, size)?;
     let configuration = workload.folder.join("cli.tfrc");
     fs::write(&configuration, kind.overrides(&place.plugins))?;
+    tool::forget_own_peak();
     let mut child = Command::new(&place.mayfly.program)
         .args(["watch", "-json"])
         .current_dir(&workload.folder)
