@@ -330,7 +330,7 @@ impl BlockEdits {
 }
 
 /// Parses one block. Results are not compared (`no_eq`): queries that read the tree derive something small, and
-/// that is compared.
+/// that is compared. Only diagnostics and the cursor of an editor read trees, of few blocks at a time, so few are kept.
 #[salsa::tracked(returns(ref), no_eq, lru = 32)]
 pub fn parse(db: &dyn Db, block: Block) -> syntax::Parse<syntax::ast::SourceFile> {
     syntax::parse_chunk(block.text(db))

@@ -1,8 +1,9 @@
 //! Evaluation ahead: other processors evaluate expressions before the thread of the run needs their values.
 //!
 //! The thread of the run takes one node after the other. It hands the [`Request`]s that it will come to over to
-//! [`Ahead`]. When it comes to one, [`Ahead::take`] has the value, or the thread evaluates the expression itself. Start
-//! reading at [`Ahead::request`]; `src/walk/foresee.rs` makes the requests.
+//! [`Ahead`]. When it comes to one, [`Ahead::take`] has the value, or the thread evaluates the expression itself. While
+//! it waits for another processor's evaluation, it takes the next one. Start reading at [`Ahead::request`];
+//! `src/walk/foresee.rs` makes the requests.
 //!
 //! **Invariant:** an evaluation ahead has no effect and no result of its own: it counts only if it read nothing but
 //! its [`Captured`] values, reported nothing and stayed within the budget of the run. All else is evaluated by the

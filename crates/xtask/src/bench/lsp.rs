@@ -174,7 +174,7 @@ impl Bench<'_> {
                 // From time to time, a pause lets the server check the whole module.
                 match count % 50 {
                     0 => drop(typist.stroke_with_module()?),
-                    // The first keys come at a person's pace, so that some interrupt that check: the first
+                    // The first keys come with pauses too, so that some interrupt that check: the first
                     // interruption maps the unwinder's tables, whose 1.5 MB are no growth.
                     _ => typist.stroke(typist.keys < FEW_KEYS)?,
                 }
