@@ -1,4 +1,7 @@
 //! Measures how fast the crate lexes, splits and parses a generated configuration. Run it with `--release`.
+//!
+//! The first argument selects one measurement, the second is a file to read instead of the generated configuration;
+//! `text` alone prints that configuration.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -86,7 +89,14 @@ fn measure<T>(name: &str, bytes: usize, run: impl Fn() -> T, check: impl Fn(&T))
 }
 
 fn main() {
-    let text = configuration();
+    if std::env::args().nth(1).is_some_and(|only| only == "text") {
+        print!("{}", configuration());
+        return;
+    }
+    let text = match std::env::args().nth(2) {
+        Some(file) => std::fs::read_to_string(file).expect("the file can be read"),
+        None => configuration(),
+    };
     let size = text.len();
     let chunks = syntax::split(&text);
     measure("split", size, || syntax::split(&text), |found| assert_eq!(found.len(), chunks.len()));

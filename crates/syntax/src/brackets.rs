@@ -34,6 +34,7 @@ struct Open {
 
 impl BracketStack {
     /// Processes the next token. Returns the token index of the opening bracket that it closes.
+    #[inline]
     pub(crate) fn take(&mut self, kind: SyntaxKind, token: usize) -> Option<usize> {
         match kind {
             L_PAREN => self.push(Bracket::Paren, token),

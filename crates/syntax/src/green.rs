@@ -42,6 +42,7 @@ impl GreenCache {
 
     /// Returns a token of a run. Its text is compared as bytes, and only sliced as `str` if the cache has no such
     /// token.
+    #[inline]
     fn token(&mut self, kind: SyntaxKind, tokens: Tokens<'_>, at: usize) -> GreenToken {
         let new = || GreenToken::new(kind.into(), tokens.text_of(at));
         if has_one_text(kind) {
@@ -85,6 +86,7 @@ impl GreenCache {
 
 /// Returns true if all tokens of this kind with the same length have the same text. Only a `~` or a `\r` varies
 /// the length.
+#[inline]
 fn has_one_text(kind: SyntaxKind) -> bool {
     !matches!(
         kind,
@@ -100,6 +102,7 @@ fn has_one_text(kind: SyntaxKind) -> bool {
     )
 }
 
+#[inline]
 fn is_long(children: &[GreenElement]) -> bool {
     let lens = children.iter().map(|child| match child {
         NodeOrToken::Node(node) => node.text_len(),
@@ -108,6 +111,7 @@ fn is_long(children: &[GreenElement]) -> bool {
     usize::from(lens.sum::<TextSize>()) > LONGEST
 }
 
+#[inline]
 fn slot<'a, T>(table: &'a mut [Option<T>], hasher: &FxHasher) -> &'a mut Option<T> {
     // The size of the table is a power of two, and the low bits of a finished hash are well distributed.
     let index = hasher.finish() as usize & (table.len() - 1);
@@ -115,6 +119,7 @@ fn slot<'a, T>(table: &'a mut [Option<T>], hasher: &FxHasher) -> &'a mut Option<
 }
 
 /// Returns the address of an element. Elements from the cache are equal if their addresses are.
+#[inline]
 fn address(element: &GreenElement) -> usize {
     match element {
         NodeOrToken::Node(node) => std::ptr::from_ref(&**node).addr(),
@@ -122,6 +127,7 @@ fn address(element: &GreenElement) -> usize {
     }
 }
 
+#[inline]
 fn has_children(node: &GreenNode, children: &[GreenElement]) -> bool {
     let mut own = node.children();
     let same = children.iter().all(|child| {
@@ -153,10 +159,12 @@ impl<'c> GreenBuilder<'c> {
         self.children.push(NodeOrToken::Token(self.cache.token(kind, tokens, at)));
     }
 
+    #[inline]
     pub(crate) fn start_node(&mut self, kind: SyntaxKind) {
         self.parents.push((kind, self.children.len()));
     }
 
+    #[inline]
     pub(crate) fn finish_node(&mut self) {
         if let Some((kind, first)) = self.parents.pop() {
             let node = self.cache.node(kind, self.children.drain(first..));

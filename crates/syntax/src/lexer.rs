@@ -58,19 +58,23 @@ pub(crate) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
+    #[inline]
     pub(crate) fn start(&self, token: usize) -> usize {
         (self.starts[token] - self.base) as usize
     }
 
+    #[inline]
     pub(crate) fn text_of(&self, token: usize) -> &'a str {
         &self.text[self.start(token)..self.start(token + 1)]
     }
 
     /// Returns the text as bytes, without the check of character boundaries.
+    #[inline]
     pub(crate) fn bytes_of(&self, token: usize) -> &'a [u8] {
         &self.text.as_bytes()[self.start(token)..self.start(token + 1)]
     }
 
+    #[inline]
     pub(crate) fn len_of(&self, token: usize) -> usize {
         (self.starts[token + 1] - self.starts[token]) as usize
     }
@@ -123,6 +127,7 @@ pub(crate) fn lex_into(text: &str, mode: Mode, mut out: Lexed) -> Lexed {
     lexer.out
 }
 
+#[inline]
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -165,6 +170,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    #[inline]
     fn emit(&mut self, kind: SyntaxKind, len: usize) {
         self.out.kinds.push(kind);
         self.out.starts.push(offset(self.pos));

@@ -10,6 +10,8 @@
 //!                   └──chunk──► ranges of top-level items, which parse alone
 //! ```
 //!
+//! Small functions that each token passes have `#[inline]`: release builds inline few others (`.cargo/config.toml`).
+//!
 //! **Invariant:** the text of a tree equals the parsed text, byte for byte, whatever the text is.
 //! **Invariant:** a file's tree is the concatenation of its chunks' trees ([`parse_file`] is defined so).
 //! **Invariant:** no tree is deeper than [`MAX_DEPTH`], so code that walks a tree may recurse.

@@ -62,6 +62,7 @@ impl TokenSet {
         Self(bits)
     }
 
+    #[inline]
     pub(crate) const fn contains(self, kind: SyntaxKind) -> bool {
         self.0 >> (kind as u8) & 1 == 1
     }
@@ -174,6 +175,7 @@ impl<'t> Parser<'t> {
     // --- looking ---
 
     /// Returns the current token. Where newlines matter, a newline before it comes first.
+    #[inline]
     pub(crate) fn current(&self) -> SyntaxKind {
         if self.newlines && !self.newline_taken && self.input.newline_before(self.pos) {
             NEWLINE
@@ -182,16 +184,19 @@ impl<'t> Parser<'t> {
         }
     }
 
+    #[inline]
     pub(crate) fn at(&self, kind: SyntaxKind) -> bool {
         self.current() == kind
     }
 
     /// Returns true if the current token can be a name.
+    #[inline]
     pub(crate) fn at_name(&self) -> bool {
         self.current().is_name()
     }
 
     /// Returns the token `n` after the current one, not counting newlines.
+    #[inline]
     pub(crate) fn nth(&self, n: usize) -> SyntaxKind {
         self.input.kind(self.pos + n)
     }
@@ -272,6 +277,7 @@ impl<'t> Parser<'t> {
     // --- taking ---
 
     /// Takes the current token as `kind`.
+    #[inline]
     pub(crate) fn bump_as(&mut self, kind: SyntaxKind) {
         if self.input.kind(self.pos) != EOF {
             self.events.push(Event::Token(kind));
@@ -281,6 +287,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Takes the current token. A word that could be a keyword is taken as a name.
+    #[inline]
     pub(crate) fn bump(&mut self) {
         let kind = self.input.kind(self.pos);
         self.bump_as(if kind.is_name() { IDENT } else { kind });
@@ -288,6 +295,7 @@ impl<'t> Parser<'t> {
 
     /// Takes the current token if it has that kind. Taking a newline only hides it from the grammar and adds no
     /// event.
+    #[inline]
     pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
         if !self.at(kind) {
             return false;
@@ -314,6 +322,7 @@ impl<'t> Parser<'t> {
 
     // --- building ---
 
+    #[inline]
     pub(crate) fn start(&mut self) -> Marker {
         let event = self.events.len();
         self.events.push(Event::Start { kind: TOMBSTONE, parent: 0 });
@@ -500,6 +509,7 @@ impl Marker {
     }
 
     /// Closes the node.
+    #[inline]
     pub(crate) fn complete(self, p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedMarker {
         if let Event::Start { kind: slot, .. } = &mut p.events[self.event] {
             *slot = kind;

@@ -59,6 +59,7 @@ struct Sink<'a, 'c> {
 }
 
 impl Sink<'_, '_> {
+    #[inline]
     fn start(&mut self, kind: SyntaxKind, is_root: bool) {
         if !is_root {
             self.trivia();
@@ -66,6 +67,7 @@ impl Sink<'_, '_> {
         self.builder.start_node(kind);
     }
 
+    #[inline]
     fn finish(&mut self, is_root: bool) {
         if is_root {
             self.trivia();
@@ -73,11 +75,13 @@ impl Sink<'_, '_> {
         self.builder.finish_node();
     }
 
+    #[inline]
     fn token(&mut self, kind: SyntaxKind) {
         self.trivia();
         self.take(kind);
     }
 
+    #[inline]
     fn trivia(&mut self) {
         while let Some(kind) =
             self.tokens.kinds.get(self.at).copied().filter(|kind| kind.is_trivia())
@@ -86,6 +90,7 @@ impl Sink<'_, '_> {
         }
     }
 
+    #[inline]
     fn take(&mut self, kind: SyntaxKind) {
         self.builder.token(kind, self.tokens, self.at);
         self.at += 1;

@@ -65,14 +65,17 @@ impl<'t> Input<'t> {
         self.kinds.iter().copied()
     }
 
+    #[inline]
     pub(crate) fn kind(&self, pos: usize) -> SyntaxKind {
         self.kinds.get(pos).copied().unwrap_or(EOF)
     }
 
+    #[inline]
     pub(crate) fn newline_before(&self, pos: usize) -> bool {
         self.places.get(pos).is_some_and(|place| place & NEWLINE_BIT != 0)
     }
 
+    #[inline]
     fn place(&self, pos: usize) -> usize {
         let place = self.places.get(pos).or(self.places.last()).copied().unwrap_or(0);
         (place & !NEWLINE_BIT) as usize
@@ -124,6 +127,7 @@ impl<'t> Input<'t> {
 }
 
 /// Returns the kind of a word. Some words are keywords in some contexts; all of them can also be names.
+#[inline]
 fn word_kind(text: &str) -> SyntaxKind {
     match text.len() {
         2..=6 => match text {

@@ -16,6 +16,7 @@ mod fmt;
 pub(crate) mod init;
 mod lsp;
 mod options;
+mod parse;
 mod report;
 mod scenario;
 mod shape;
@@ -50,7 +51,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let mut report = Report::default();
     report.machine(&place.mayfly, &references);
     if options.wants("parse") {
-        report.parse(parse_speed(root)?);
+        report.parse(parse::measure(root, &place)?);
     }
     for scenario in scenario::all(&options) {
         println!("measuring {scenario} …");
@@ -132,20 +133,6 @@ fn references(options: &Options) -> Result<Vec<Tool>> {
         }
     }
     Ok(found)
-}
-
-/// Returns the speed of the lossless parser alone, in megabytes per second. The `throughput` example measures it
-/// and asserts that there are no errors.
-fn parse_speed(root: &Path) -> Result<f64> {
-    let output = cargo(
-        root,
-        &["run", "--release", "--package", "syntax", "--example", "throughput", "parse_file"],
-    )?;
-    let line = output.lines().find(|line| line.starts_with("parse_file"));
-    let figure = line
-        .and_then(|line| line.split_whitespace().nth(1))
-        .context("the parser's figure is missing")?;
-    Ok(figure.parse()?)
 }
 
 /// Runs cargo and returns its standard output.

@@ -4,6 +4,7 @@ use std::{fmt, time::Duration};
 
 use super::{
     budget::{self, Budget},
+    parse::ParseSpeed,
     tool::{Tool, Usage},
 };
 
@@ -94,7 +95,7 @@ impl Row {
 #[derive(Default)]
 pub(crate) struct Report {
     machine: Vec<String>,
-    parse: Option<f64>,
+    parse: Vec<ParseSpeed>,
     rows: Vec<Row>,
 }
 
@@ -105,8 +106,8 @@ impl Report {
         self.machine = std::iter::once(format!("{cores} cores")).chain(tools).collect();
     }
 
-    pub(crate) fn parse(&mut self, megabytes_a_second: f64) {
-        self.parse = Some(megabytes_a_second);
+    pub(crate) fn parse(&mut self, speeds: Vec<ParseSpeed>) {
+        self.parse = speeds;
     }
 
     pub(crate) fn add(&mut self, rows: Vec<Row>) {
@@ -115,14 +116,9 @@ impl Report {
 
     /// Returns the number of missed budgets.
     pub(crate) fn missed(&self) -> usize {
-        let parse = usize::from(self.parse.is_some_and(|it| it < budget::PARSE));
-        parse
-            + self
-                .rows
-                .iter()
-                .flat_map(|row| self.bounds(row))
-                .filter(|bound| !bound.is_met)
-                .count()
+        let of_parse = self.parse.iter().flat_map(parse_bounds);
+        let of_rows = self.rows.iter().flat_map(|row| self.bounds(row));
+        of_parse.chain(of_rows).filter(|bound| !bound.is_met).count()
     }
 
     /// Returns the bounds of a row that could be checked.
@@ -206,6 +202,23 @@ impl Report {
     }
 }
 
+/// Returns the bounds of the parser's speed. The ratio counts, as in all rows; the absolute speed is for the machine on
+/// which it was set, and bounds only where there is no reference.
+fn parse_bounds(speed: &ParseSpeed) -> Vec<Bound> {
+    match speed.go {
+        Some(go) => {
+            let factor = speed.mayfly / go;
+            let least = budget::PARSE_FASTER;
+            let text = format!("{factor:.1}× the {go:.1} MB/s of the parser in Go, ≥ {least:.2}×");
+            vec![Bound { text, is_met: factor >= least }]
+        }
+        None => {
+            let text = format!("≥ {:.0} MB/s", budget::PARSE);
+            vec![Bound { text, is_met: speed.mayfly >= budget::PARSE }]
+        }
+    }
+}
+
 /// One bound of a budget.
 struct Bound {
     text: String,
@@ -232,12 +245,10 @@ const HEADINGS: [&str; 9] =
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "\n{}\n", self.machine.join(" · "))?;
-        if let Some(speed) = self.parse {
-            let bound = Bound {
-                text: format!("≥ {:.0} MB/s", budget::PARSE),
-                is_met: speed >= budget::PARSE,
-            };
-            writeln!(f, "parse, lossless: {speed:.0} MB/s a core ({bound})\n")?;
+        for speed in &self.parse {
+            let bounds: Vec<_> = parse_bounds(speed).iter().map(ToString::to_string).collect();
+            let (text, mayfly, bounds) = (speed.text, speed.mayfly, bounds.join(", "));
+            writeln!(f, "parse, lossless, {text}: {mayfly:.1} MB/s a core ({bounds})\n")?;
         }
         let mut table = vec![HEADINGS.map(str::to_owned).to_vec()];
         table.extend(self.rows.iter().map(|row| self.cells(row)));
@@ -283,6 +294,20 @@ mod tests {
             text.contains("30.0× faster") && text.contains("≥ 40× MISSED, ≤ 150 MB met"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn parser_is_compared_with_the_one_in_go() {
+        let speed = |mayfly, go| ParseSpeed { text: "flat", mayfly, go };
+        let missed = |speed| {
+            let mut report = Report::default();
+            report.parse(vec![speed]);
+            (report.missed(), report.to_string())
+        };
+        let (count, text) = missed(speed(30.0, Some(5.0)));
+        assert!(count == 0 && text.contains("30.0 MB/s a core (6.0× the 5.0 MB/s"), "{text}");
+        assert_eq!(missed(speed(28.0, Some(5.0))).0, 1);
+        assert_eq!([missed(speed(49.0, None)).0, missed(speed(50.0, None)).0], [1, 0]);
     }
 
     #[test]
