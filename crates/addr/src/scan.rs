@@ -66,6 +66,7 @@ fn starts_name(it: char) -> bool {
     it == '_' || unicode_ident::is_xid_start(it) || is_decomposed_letter(it)
 }
 
+#[inline]
 fn continues_name(it: char) -> bool {
     it == '-' || unicode_ident::is_xid_continue(it) || is_decomposed_letter(it)
 }

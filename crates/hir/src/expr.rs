@@ -154,6 +154,7 @@ impl Exprs {
 impl std::ops::Index<ExprId> for Exprs {
     type Output = Expr;
 
+    #[inline]
     fn index(&self, id: ExprId) -> &Expr {
         &self.arena[id.0 as usize]
     }

@@ -299,6 +299,7 @@ impl Entry {
     }
 
     /// The item as a resource.
+    #[inline]
     pub fn resource(&self) -> &Resource {
         self.item.kind.as_resource().expect("filed under resources")
     }

@@ -43,6 +43,7 @@ impl<K: Ord, V> SortedMap<K, V> {
 
     /// Returns the value of a key, for callers that know `position`, where a map with exactly the expected keys has it.
     #[must_use]
+    #[inline]
     pub fn get_near<Q: Ord + ?Sized>(&self, position: usize, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,

@@ -226,6 +226,7 @@ struct FlatSink<'a> {
 }
 
 impl FlatSink<'_> {
+    #[inline]
     fn start(&mut self, kind: SyntaxKind) {
         self.pass_trivia();
         let is_root = self.entries.is_empty();
@@ -234,6 +235,7 @@ impl FlatSink<'_> {
         self.entries.push(Entry { start, end: start, next: 0, kind, is_token: false });
     }
 
+    #[inline]
     fn token(&mut self, kind: SyntaxKind) {
         self.pass_trivia();
         let (start, end) = (self.place(self.at), self.place(self.at + 1));
@@ -242,6 +244,7 @@ impl FlatSink<'_> {
         self.at += 1;
     }
 
+    #[inline]
     fn finish(&mut self) {
         let Some(index) = self.open.pop() else { return };
         let next = self.entries.len() as u32;
@@ -253,10 +256,12 @@ impl FlatSink<'_> {
         node.end = node.end.max(last);
     }
 
+    #[inline]
     fn end_of_last(&self) -> u32 {
         self.entries.last().map_or(0, |last| last.end)
     }
 
+    #[inline]
     fn pass_trivia(&mut self) {
         while self.tokens.kinds.get(self.at).is_some_and(|kind| kind.is_trivia()) {
             self.at += 1;
@@ -264,6 +269,7 @@ impl FlatSink<'_> {
     }
 
     /// Returns the offset at which a token begins.
+    #[inline]
     fn place(&self, token: usize) -> u32 {
         self.tokens.starts[token] - self.tokens.base
     }
@@ -288,15 +294,18 @@ pub struct FlatToken<'t> {
 
 impl<'t> FlatNode<'t> {
     /// Returns the kind of the node.
+    #[inline]
     pub fn kind(&self) -> SyntaxKind {
         self.entry().kind
     }
 
     /// Returns the range from the node's first to its last token.
+    #[inline]
     pub fn text_range(&self) -> TextRange {
         self.entry().range()
     }
 
+    #[inline]
     fn entry(&self) -> &'t Entry {
         &self.entries[self.index as usize]
     }
@@ -321,14 +330,17 @@ impl<'t> FlatNode<'t> {
 impl<'t> TreeNode for FlatNode<'t> {
     type Token = FlatToken<'t>;
 
+    #[inline]
     fn kind(&self) -> SyntaxKind {
         self.kind()
     }
 
+    #[inline]
     fn text_range(&self) -> TextRange {
         self.text_range()
     }
 
+    #[inline]
     fn first_child_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self> {
         let limit = self.entry().next;
         let index = self.find(self.index + 1, limit, |it| !it.is_token && is_it(it.kind))?;
@@ -341,6 +353,7 @@ impl<'t> TreeNode for FlatNode<'t> {
         Some(Self { index, ..*self })
     }
 
+    #[inline]
     fn first_token_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<FlatToken<'t>> {
         let index =
             self.find(self.index + 1, self.entry().next, |it| it.is_token && is_it(it.kind))?;
@@ -363,6 +376,7 @@ impl<'t> TreeNode for FlatNode<'t> {
 }
 
 impl Entry {
+    #[inline]
     fn range(&self) -> TextRange {
         TextRange::new(TextSize::new(self.start), TextSize::new(self.end))
     }
@@ -370,30 +384,36 @@ impl Entry {
 
 impl<'t> FlatToken<'t> {
     /// Returns the kind of the token.
+    #[inline]
     pub fn kind(&self) -> SyntaxKind {
         self.entry.kind
     }
 
     /// Returns the text of the token.
+    #[inline]
     pub fn text(&self) -> &'t str {
         &self.text[self.entry.start as usize..self.entry.end as usize]
     }
 
     /// Returns the range of the token.
+    #[inline]
     pub fn text_range(&self) -> TextRange {
         self.entry.range()
     }
 }
 
 impl TreeToken for FlatToken<'_> {
+    #[inline]
     fn kind(&self) -> SyntaxKind {
         self.kind()
     }
 
+    #[inline]
     fn text(&self) -> &str {
         self.text()
     }
 
+    #[inline]
     fn text_range(&self) -> TextRange {
         self.text_range()
     }

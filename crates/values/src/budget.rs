@@ -78,6 +78,7 @@ impl Budget {
     ///
     /// # Errors
     /// Returns an error if there were too many steps, or if the run was interrupted.
+    #[inline]
     pub fn step(&self) -> Result<(), Exceeded> {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
@@ -105,6 +106,7 @@ impl Budget {
     ///
     /// # Errors
     /// Returns an error if they would not fit.
+    #[inline]
     pub fn reserve(&self, bytes: u64) -> Result<(), Exceeded> {
         let needed = self.used.get().saturating_add(bytes);
         self.peak.set(self.peak.get().max(needed));
@@ -118,6 +120,7 @@ impl Budget {
     ///
     /// # Errors
     /// Returns an error if they do not fit; then nothing is charged.
+    #[inline]
     pub fn charge(&self, bytes: u64) -> Result<(), Exceeded> {
         self.reserve(bytes)?;
         self.used.set(self.used.get() + bytes);
@@ -145,6 +148,7 @@ impl Budget {
 
     /// Ends an evaluation that began when `before` bytes were charged, and releases everything that is not part of
     /// its `result`. A part that the result shares with other values is charged at most what the evaluation took.
+    #[inline]
     pub fn settle(&self, before: u64, result: Option<&Value>) {
         let taken = self.used.get().saturating_sub(before);
         let kept = result.map_or(0, |it| it.unshared_size().min(taken));

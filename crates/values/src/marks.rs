@@ -126,14 +126,20 @@ impl Marks {
     }
 
     /// Adds the marks of `other`.
+    #[inline]
     pub fn add(&mut self, other: &Marks) {
         self.sensitive |= other.sensitive;
         self.ephemeral |= other.ephemeral;
-        match (&mut self.deprecations, &other.deprecations) {
-            (_, None) => {}
-            (None, Some(theirs)) => self.deprecations = Some(Arc::clone(theirs)),
-            (Some(ours), Some(theirs)) if Arc::ptr_eq(ours, theirs) => {}
-            (Some(ours), Some(theirs)) => Arc::make_mut(ours).extend(theirs.iter().cloned()),
+        if let Some(deprecations) = &other.deprecations {
+            self.add_deprecations(deprecations);
+        }
+    }
+
+    fn add_deprecations(&mut self, theirs: &Arc<BTreeSet<Deprecation>>) {
+        match &mut self.deprecations {
+            None => self.deprecations = Some(Arc::clone(theirs)),
+            Some(ours) if Arc::ptr_eq(ours, theirs) => {}
+            Some(ours) => Arc::make_mut(ours).extend(theirs.iter().cloned()),
         }
     }
 

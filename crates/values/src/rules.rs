@@ -141,6 +141,7 @@ pub enum Domain {
 /// [`MarkRule::Nothing`]. If the rule is `Nothing` already, the disabled rule is [`MarkRule::UnionDeep`], from
 /// which it is an exception.
 #[must_use]
+#[inline]
 pub fn rule(id: RuleId, domain: Domain) -> MarkRule {
     match (is_disabled(id, domain), id.entry()) {
         (false, rule) => rule,

@@ -11,6 +11,7 @@ pub(crate) fn normalized(text: &str) -> Str {
 }
 
 /// Normalizes a text to form C, and returns the same allocation if it is normalized already.
+#[inline]
 pub(crate) fn normalized_shared(text: Str) -> Str {
     if is_normal(&text) { text } else { normalized(&text) }
 }

@@ -207,6 +207,7 @@ impl Type {
 
     /// Returns true if an optional attribute occurs anywhere inside.
     #[must_use]
+    #[inline]
     pub fn has_optional(&self) -> bool {
         match self {
             Type::Dynamic | Type::Bool | Type::Number | Type::String => false,

@@ -197,6 +197,7 @@ impl Graph {
         self.nodes.len()
     }
 
+    #[inline]
     pub(crate) fn kind(&self, node: NodeIx) -> NodeKind {
         self.node(node).kind
     }

@@ -154,6 +154,7 @@ impl ConfigTree {
     }
 
     /// The declaration that a node stands for.
+    #[inline]
     pub(crate) fn declared(&self, node: ConfigNode) -> &Declared {
         &self.template(node.module).nodes[node.local as usize]
     }

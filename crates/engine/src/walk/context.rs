@@ -200,6 +200,7 @@ impl<'a> Walk<'a> {
 
     /// The module instance and the local index of the declaration that a node stands for. `None` for a node that
     /// no module declares.
+    #[inline]
     pub(crate) fn declared(&self, node: NodeIx) -> Option<(ModuleIx, Rc<ModuleRun>, u32)> {
         match self.nodes.kind(node) {
             NodeKind::Declared { module, local } => Some((module, self.module(module), local)),

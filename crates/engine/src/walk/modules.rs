@@ -69,6 +69,7 @@ pub(crate) struct KeptModules {
 }
 
 impl Modules {
+    #[inline]
     pub(crate) fn get(&self, module: ModuleIx) -> Rc<ModuleRun> {
         Rc::clone(&self.list.borrow()[module.0 as usize])
     }

@@ -41,6 +41,7 @@ impl Nodes {
         node
     }
 
+    #[inline]
     pub(crate) fn kind(&self, node: NodeIx) -> NodeKind {
         self.graph.borrow().kind(node)
     }
@@ -51,6 +52,7 @@ impl Nodes {
     }
 
     /// Changes the graph.
+    #[inline]
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Graph) -> T) -> T {
         change(&mut self.graph.borrow_mut())
     }

@@ -217,11 +217,13 @@ impl Abstract {
     }
 
     /// The marks of the value and of everything inside, joined. O(1).
+    #[inline]
     pub fn deep_marks(&self) -> TriMarks {
         self.marks.union(&self.inner_marks())
     }
 
     /// The marks of everything inside: *yes* if some part certainly exists and is marked. O(1).
+    #[inline]
     pub fn inner_marks(&self) -> TriMarks {
         match self.presence {
             // A null has no parts.

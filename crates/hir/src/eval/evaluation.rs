@@ -122,11 +122,13 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Charges memory for a part of the value of `at`, before its allocation.
+    #[inline]
     pub(super) fn charge(&self, at: impl Into<At>, bytes: u64) -> Result<(), Interrupt> {
         self.within(at, self.budget.map_or(Ok(()), |budget| budget.charge(bytes)))
     }
 
     /// Checks that there is memory for a temporary value.
+    #[inline]
     pub(super) fn reserve(&self, at: impl Into<At>, bytes: u64) -> Result<(), Interrupt> {
         self.within(at, self.budget.map_or(Ok(()), |budget| budget.reserve(bytes)))
     }

@@ -43,6 +43,7 @@ impl Text {
         2 * (self.text.len() as u64 + piece.len() as u64)
     }
 
+    #[inline]
     fn push(&mut self, piece: &str) {
         if self.is_known {
             self.text.push_str(piece);

@@ -200,6 +200,7 @@ impl<K, V> TreeMap<K, V> {
         &mut self.entries[position].as_mut().expect(LISTED).1
     }
 
+    #[inline]
     fn find_by(&self, mut compare: impl FnMut(&K) -> Ordering) -> Result<Place, Place> {
         let mut compare =
             |position: usize| compare(&self.entries[position].as_ref().expect(LISTED).0);
@@ -217,6 +218,7 @@ impl<K: Ord, V> TreeMap<K, V> {
 
     /// Returns the value of a key.
     #[must_use]
+    #[inline]
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,

@@ -34,6 +34,7 @@ impl Order {
     /// # Errors
     ///
     /// Returns the place where the entry would be.
+    #[inline]
     pub(super) fn find(
         &self,
         count: usize,

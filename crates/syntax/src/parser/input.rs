@@ -81,14 +81,17 @@ impl<'t> Input<'t> {
         (place & !NEWLINE_BIT) as usize
     }
 
+    #[inline]
     pub(crate) fn touches_previous(&self, pos: usize) -> bool {
         pos > 0 && self.place(pos) == self.place(pos - 1) + 1
     }
 
+    #[inline]
     pub(crate) fn text(&self, pos: usize) -> &'t str {
         if self.kind(pos) == EOF { "" } else { self.tokens.text_of(self.place(pos)) }
     }
 
+    #[inline]
     pub(crate) fn range(&self, pos: usize) -> TextRange {
         let place = self.place(pos);
         let end = (place + 1).min(self.tokens.len());
@@ -120,6 +123,7 @@ impl<'t> Input<'t> {
         self.tokens_range(from + skipped, from + skipped + newlines)
     }
 
+    #[inline]
     fn tokens_range(&self, start: usize, end: usize) -> TextRange {
         let at = |token: usize| TextSize::new(self.tokens.starts[token] - self.tokens.base);
         TextRange::new(at(start), at(end))

@@ -36,6 +36,7 @@ impl ConvertError {
 ///
 /// # Errors
 /// Returns an error with the path to the faulty part if the value does not convert.
+#[inline]
 pub fn convert(value: &Value, want: &Type) -> Result<Value, ConvertError> {
     convert_at(value, want, &mut Path::root())
 }

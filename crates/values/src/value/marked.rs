@@ -30,12 +30,14 @@ impl Value {
 
     /// Returns true if the value or a part of it is sensitive or ephemeral. O(1).
     #[must_use]
+    #[inline]
     pub fn has_deep_secret(&self) -> bool {
         self.has_deep(MarkKind::Sensitive) || self.has_deep(MarkKind::Ephemeral)
     }
 
     /// Returns true if the value or a part of it has any mark. O(1).
     #[must_use]
+    #[inline]
     pub fn is_marked_deep(&self) -> bool {
         !self.marks.is_empty()
             || self.node.summary().is_some_and(|summary| !summary.marks_inside.is_empty())

@@ -65,6 +65,7 @@ impl Value {
 
     /// Creates a null of a type.
     #[must_use]
+    #[inline]
     pub fn null(ty: Type) -> Value {
         Value::plain(Node::Null(ty.without_optional()))
     }
@@ -199,12 +200,14 @@ impl Value {
 
     /// Returns the type. It contains no optional attributes.
     #[must_use]
+    #[inline]
     pub fn ty(&self) -> Type {
         self.node.ty()
     }
 
     /// Returns the content of the value.
     #[must_use]
+    #[inline]
     pub fn kind(&self) -> Kind<'_> {
         match &self.node {
             Node::Null(_) => Kind::Null,
@@ -226,6 +229,7 @@ impl Value {
         matches!(self.node, Node::Null(_))
     }
 
+    #[inline]
     pub(crate) fn size(&self) -> Size {
         self.node.size()
     }
@@ -238,6 +242,7 @@ impl Value {
 
     /// Returns true if the value and all its parts are known. O(1).
     #[must_use]
+    #[inline]
     pub fn is_wholly_known(&self) -> bool {
         self.node.is_wholly_known()
     }
@@ -290,6 +295,7 @@ impl Value {
 
     /// Returns the entries of a known map or object; `None` for any other value.
     #[must_use]
+    #[inline]
     pub fn as_map(&self) -> Option<&ValueMap> {
         match self.kind() {
             Kind::Map(entries) | Kind::Object(entries) => Some(entries),

@@ -81,6 +81,7 @@ impl Inside {
     }
 
     /// The marks inside, if the value is known and not null: *yes* if some part is certainly marked. O(1).
+    #[inline]
     pub fn marks(&self) -> TriMarks {
         match self {
             Inside::Opaque(marks) => *marks,
