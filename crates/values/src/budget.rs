@@ -250,6 +250,7 @@ impl Size {
 impl Value {
     /// Returns the bytes that the value would take if none of its parts were shared. O(1).
     #[must_use]
+    #[inline]
     pub fn unshared_size(&self) -> u64 {
         self.size().bytes()
     }

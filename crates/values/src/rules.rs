@@ -45,6 +45,7 @@ macro_rules! rules {
             /// Every rule.
             pub const ALL: &[RuleId] = &[$(RuleId::$name,)*];
 
+            #[inline]
             const fn entry(self) -> MarkRule {
                 match self {
                     $(RuleId::$name => $rule,)*

@@ -39,10 +39,12 @@ impl<'a> Side<'a> {
     }
 
     /// The value if it is known and not null.
+    #[inline]
     pub(super) fn get(&self) -> Option<&'a Value> {
         self.value.filter(|it| it.is_known() && !it.is_null())
     }
 
+    #[inline]
     pub(super) fn is_nil(&self) -> bool {
         self.get().is_none()
     }
@@ -61,10 +63,12 @@ impl<'a> Side<'a> {
         self.get().and_then(Value::as_slice).unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn entries(&self) -> Option<&'a values::ValueMap> {
         self.get().and_then(Value::as_map)
     }
 
+    #[inline]
     fn entry(&self, name: &str) -> Side<'a> {
         let value = self.entries().and_then(|it| it.get(name));
         Side::of(value, value.is_some())
@@ -185,6 +189,7 @@ impl<'a> Change<'a> {
     }
 
     /// Returns true if this part itself forces replacement.
+    #[inline]
     pub(super) fn forces_replacement(&self) -> bool {
         self.replace.iter().any(|it| it.is_empty())
     }

@@ -132,6 +132,7 @@ fn with_normal_keys(entries: ValueMap) -> ValueMap {
 }
 
 impl Node {
+    #[inline]
     pub(super) fn ty(&self) -> Type {
         match self {
             Node::Null(ty) => ty.clone(),
@@ -152,6 +153,7 @@ impl Node {
         }
     }
 
+    #[inline]
     pub(super) fn size(&self) -> Size {
         match (self, self.summary()) {
             (Node::String(text), _) => Size { nodes: 1, text: text.len() as u64 },
