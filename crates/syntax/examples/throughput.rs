@@ -113,7 +113,8 @@ fn main() {
     });
     let state = syntax::Chunks::of(&text);
     let mut edited = text.clone();
-    edited.insert(size / 2, 'x');
+    let middle = (0..=size / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    edited.insert(middle, 'x');
     let start = Instant::now();
     let followed = state.after_edit(&text, &edited);
     println!("after_edit in the middle {:>7.2} ms", start.elapsed().as_secs_f64() * 1e3);

@@ -12,7 +12,7 @@ use super::{
     options::Options,
     report::{Measured, Row},
     tool::{Tool, Usage},
-    workload::{Kind, Workload},
+    workload::{self, Kind, Workload},
 };
 
 /// The operation on the files.
@@ -99,14 +99,7 @@ struct Files {
 
 impl Files {
     fn read(folder: PathBuf) -> Result<Self> {
-        let mut texts = Vec::new();
-        for entry in fs::read_dir(&folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "tf") {
-                texts.push((path.clone(), fs::read_to_string(path)?));
-            }
-        }
-        texts.sort();
+        let texts = workload::texts(&folder)?;
         Ok(Self { folder, texts })
     }
 

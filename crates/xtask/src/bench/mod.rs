@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let mut report = Report::default();
     report.machine(&place.mayfly, &references);
     if options.wants("parse") {
-        report.parse(parse::measure(root, &place)?);
+        report.parse(parse::measure(root, &place, &references)?);
     }
     for scenario in scenario::all(&options) {
         println!("measuring {scenario} …");

@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail};
 
 use super::{
     Place, cargo,
-    workload::{Kind, Workload},
+    tool::Tool,
+    workload::{self, Kind, Workload},
 };
 
 /// The number of resources in the text of the first shape, which makes 1.25 MB.
@@ -24,44 +25,38 @@ pub(crate) struct ParseSpeed {
     /// The words that name the text in the report.
     pub(crate) text: &'static str,
     pub(crate) mayfly: f64,
-    /// The speed of the references' parser. `None` without Go.
+    /// The speed of the references' parser. `None` without references or Go.
     pub(crate) go: Option<f64>,
 }
 
-/// Measures both parsers on the first shape of the configuration, and on a mix of most constructs of the language.
+/// Measures the parser on the first shape of the configuration, and on a mix of most constructs of the language; beside
+/// the one in Go if there are references to compare with, and Go is on the PATH.
 ///
 /// # Errors
 /// Returns an error if a parser cannot be built or fails.
-pub(crate) fn measure(root: &Path, place: &Place) -> Result<Vec<ParseSpeed>> {
+pub(crate) fn measure(root: &Path, place: &Place, references: &[Tool]) -> Result<Vec<ParseSpeed>> {
     println!("measuring parse …");
     let folder = place.work.join("parse");
     Workload::write(folder.join("flat"), Kind::Builtin, RESOURCES)?;
-    let texts = [("flat", joined(&folder.join("flat"))?), ("mixed", example(root, &["text"])?)];
-    let is_go_here = Command::new("go").arg("version").output().is_ok();
-    if !is_go_here {
-        println!("go is not on the PATH, and its parser is left out");
-    }
+    let files = workload::texts(&folder.join("flat"))?;
+    let flat: String = files.into_iter().map(|(_, text)| text).collect();
+    let beside_go = !references.is_empty() && is_go_on_path();
     let mut speeds = Vec::new();
-    for (name, text) in texts {
+    for (name, text) in [("flat", flat), ("mixed", example(root, &["text"])?)] {
         let file = folder.join(name).with_extension("hcl");
         fs::write(&file, text)?;
-        let go = is_go_here.then(|| go_speed(root, &file)).transpose()?;
+        let go = beside_go.then(|| go_speed(root, &file)).transpose()?;
         speeds.push(ParseSpeed { text: name, mayfly: speed(root, &file)?, go });
     }
     Ok(speeds)
 }
 
-/// Returns the text of all files of a configuration.
-fn joined(folder: &Path) -> Result<String> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        paths.push(entry?.path());
+fn is_go_on_path() -> bool {
+    let found = Command::new("go").arg("version").output().is_ok();
+    if !found {
+        println!("go is not on the PATH, and its parser is left out");
     }
-    paths.sort();
-    let is_configuration =
-        |path: &&std::path::PathBuf| path.extension().is_some_and(|it| it == "tf");
-    let texts = paths.iter().filter(is_configuration).map(fs::read_to_string);
-    Ok(texts.collect::<Result<Vec<_>, _>>()?.concat())
+    found
 }
 
 fn speed(root: &Path, file: &Path) -> Result<f64> {

@@ -56,6 +56,23 @@ impl Kind {
     }
 }
 
+/// Returns the configuration files of a folder with their texts, in the order of their names.
+///
+/// # Errors
+/// Returns an error if the folder or a file cannot be read.
+pub(crate) fn texts(folder: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "tf") {
+            let text = fs::read_to_string(&path)?;
+            texts.push((path, text));
+        }
+    }
+    texts.sort();
+    Ok(texts)
+}
+
 /// A folder with a configuration of `resources` resources, each with two local values and an output.
 pub(crate) struct Workload {
     pub(crate) folder: PathBuf,
