@@ -7,8 +7,10 @@
 mod apply;
 mod page;
 
+use std::sync::Arc;
+
 use db::{Diagnostic, Summary};
-use engine::{LogLevel, PlanOutcome};
+use engine::{ChangeSink, LogLevel, PlanOutcome};
 use operations::{
     apply::is_of_check,
     causes,
@@ -20,7 +22,7 @@ use operations::{
     temp::TempFiles,
     variables::flag::VarFlag,
 };
-use render::PlanDifference;
+use render::{ObjectsAhead, PlanDifference};
 use state::Plan;
 
 use crate::{
@@ -47,9 +49,14 @@ pub(crate) fn plan_command(
     session.ui.log(LogLevel::Info, "backend/local", "starting Plan operation");
     let open = store::open(session, &args.state.options(), store::Purpose::Plan)?;
     let files = TempFiles::new(session);
+    let ahead = match args.since {
+        Some(_) => None,
+        None => objects_ahead(session, &args.operation, &files),
+    };
     let options = PlanOptions {
         generate_config_out: args.generate_config_out.clone(),
         since: args.since.clone(),
+        changes: ahead.clone().map(|it| it as Arc<dyn ChangeSink>),
         ..args.operation.plan(goal, false, args.out.is_some())
     };
     let planned = plan::plan(session, &options, flags, &open, &files);
@@ -58,10 +65,13 @@ pub(crate) fn plan_command(
             let BasePlan { revision, commit, plan } = base;
             PlanDifference::new(revision, commit, plan, &planned.outcome.plan)
         });
-        let difference = difference.as_ref();
-        let mut exit = finish_plan(session, args, &mut planned, difference, &open);
+        let shown = match &difference {
+            Some(difference) => Shown::Difference(difference),
+            None => Shown::Plan(ahead.as_deref()),
+        };
+        let mut exit = finish_plan(session, args, &mut planned, shown, &open);
         if let Some(path) = &args.html {
-            let page = page::write_planned(session, path, &planned, difference, &open);
+            let page = page::write_planned(session, path, &planned, difference.as_ref(), &open);
             exit = exit.and_then(|exit| page.map(|()| exit));
         }
         // Leak the plan on purpose: the process ends now, and freeing a large one takes long.
@@ -72,6 +82,37 @@ pub(crate) fn plan_command(
     open.close(session)?;
     session.ui.log(LogLevel::Info, "backend/local", "plan operation completed");
     exit
+}
+
+/// The part of a plan that is shown.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    /// The whole plan, of which some objects may be rendered already.
+    Plan(Option<&'a ObjectsAhead>),
+    /// The changes since a revision of the configuration.
+    Difference(&'a PlanDifference),
+}
+
+impl<'a> Shown<'a> {
+    fn difference(self) -> Option<&'a PlanDifference> {
+        match self {
+            Shown::Plan(_) => None,
+            Shown::Difference(difference) => Some(difference),
+        }
+    }
+}
+
+/// Renders the objects of a plan while it is being made. `None` if it is not printed as text.
+fn objects_ahead(
+    session: &CommandSession,
+    args: &OperationArgs,
+    files: &TempFiles,
+) -> Option<Arc<ObjectsAhead>> {
+    let new = || {
+        let root = files.root();
+        Arc::new(ObjectsAhead::new(session.ui.out, args.show_sensitive, root.data_dir()))
+    };
+    session.ui.prints_text().then(new)
 }
 
 /// Refuses `-since` for a plan that does not depend on the configuration.
@@ -90,12 +131,13 @@ fn finish_plan(
     session: &CommandSession,
     args: &PlanArgs,
     planned: &mut Planned,
-    difference: Option<&PlanDifference>,
+    shown: Shown<'_>,
     open: &OpenState,
 ) -> Result<Exit, Failure> {
+    let difference = shown.difference();
     show_found(session, planned, false);
     plan::identify(session, planned, open, args.state.state.is_none())?;
-    show_plan(session, &args.operation, planned, difference);
+    show_plan(session, &args.operation, planned, shown);
     let Planned { prepared, outcome, .. } = &*planned;
     show_diagnostics(session, &outcome.diagnostics, prepared);
     if !outcome.has_errors() {
@@ -160,12 +202,7 @@ fn show_checks(session: &CommandSession, planned: &Planned) {
     session.ui.json_diagnostics(&of_checks, &planned.prepared.program.sources);
 }
 
-fn show_plan(
-    session: &CommandSession,
-    args: &OperationArgs,
-    planned: &Planned,
-    difference: Option<&PlanDifference>,
-) {
+fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned, shown: Shown<'_>) {
     let Planned { prepared, outcome, .. } = planned;
     let schemas =
         |source: &addr::ProviderSource| prepared.executables.schemas(session, source).ok();
@@ -177,16 +214,19 @@ fn show_plan(
     // An error may occur before anything is planned.
     if session.ui.has_json_lines() && (has_content(outcome) || !outcome.has_errors()) {
         plan_lines(session, &outcome.plan);
-        if let Some(difference) = difference {
+        if let Some(difference) = shown.difference() {
             session.ui.json_line(&render::plan_difference_json(difference, &session.now()));
         }
     }
     if session.ui.prints_text()
         && !(outcome.has_errors() && outcome.plan.resource_changes.is_empty())
     {
-        session.ui.print(&match difference {
-            Some(difference) => render::plan_difference(&view, difference, &session.ui.out),
-            None => render::plan(&view, &session.ui.out),
+        session.ui.print(&match shown {
+            Shown::Difference(difference) => {
+                render::plan_difference(&view, difference, &session.ui.out)
+            }
+            Shown::Plan(Some(ahead)) => ahead.plan(&view),
+            Shown::Plan(None) => render::plan(&view, &session.ui.out),
         });
     }
 }

@@ -147,6 +147,7 @@ impl World {
             commands: Arc::new(NoCommands),
             machines: Arc::new(NoMachines),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
+            changes: None,
             journal,
             redactor: Redactor::new(),
             strict_secrets: false,

@@ -20,7 +20,6 @@ mod tests;
 use std::{
     cell::RefCell,
     collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -29,6 +28,7 @@ use std::{
 
 use addr::InstanceKey;
 use hir::{Entry, ExprId, eval};
+use parallel::{Ended, Task};
 use provider::Schema;
 use rustc_hash::FxHashMap;
 use values::{Budget, MarkKind, Value};
@@ -86,7 +86,7 @@ struct Target {
 pub(crate) struct Ahead {
     shared: Arc<Shared>,
     /// The requests to which the run has not come.
-    tasks: RefCell<FxHashMap<Target, Arc<Task>>>,
+    tasks: RefCell<FxHashMap<Target, Arc<Evaluation>>>,
 }
 
 struct Shared {
@@ -104,7 +104,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Arc<Task>>,
+    waiting: VecDeque<Arc<Evaluation>>,
     /// The number of workers that the pool has, whether it has started them or not.
     workers: usize,
     /// The number of workers that have started.
@@ -146,7 +146,10 @@ impl Ahead {
         let task = self.tasks.borrow_mut().remove(&Target { node, key: key.clone() })?;
         let shared = &self.shared;
         shared.work_beside(&task);
-        let foreseen = task.take();
+        let foreseen = match task.take() {
+            Ended::Done(foreseen) => foreseen,
+            Ended::NotBegun(_) | Ended::Lost => None,
+        };
         let size = foreseen.as_ref().map_or(0, Foreseen::size);
         let held = shared.held.fetch_sub(size, Ordering::Relaxed) - size;
         if held < ROOM / 2 && shared.is_paused.swap(false, Ordering::Relaxed) {
@@ -199,7 +202,7 @@ impl Shared {
         queue.running += 1;
         while let Some(task) = self.next(&mut queue) {
             drop(queue);
-            task.run(self);
+            run(&task, self);
             queue = self.lock();
         }
         queue.running -= 1;
@@ -209,17 +212,17 @@ impl Shared {
 
     /// Evaluates what waits as long as another thread evaluates `task`. Otherwise a run whose values follow one another
     /// would wait for each of them, always one behind the worker.
-    fn work_beside(self: &Arc<Shared>, task: &Task) {
+    fn work_beside(self: &Arc<Shared>, task: &Evaluation) {
         while task.is_running() {
             let other = self.next(&mut self.lock());
             match other {
-                Some(other) => other.run(self),
+                Some(other) => run(&other, self),
                 None => return,
             }
         }
     }
 
-    fn next(&self, queue: &mut Queue) -> Option<Arc<Task>> {
+    fn next(&self, queue: &mut Queue) -> Option<Arc<Evaluation>> {
         if self.held.load(Ordering::Relaxed) < ROOM {
             return queue.waiting.pop_front();
         }
@@ -238,61 +241,17 @@ impl Foreseen {
     }
 }
 
-struct Task {
-    state: Mutex<State>,
-    /// Notified when the state is no longer [`State::Running`].
-    changed: Condvar,
-}
+/// An evaluation that the run or a worker may begin. Its result is `None` if it does not count.
+type Evaluation = Task<Request, Option<Foreseen>>;
 
-enum State {
-    Waiting(Box<Request>),
-    Running,
-    /// The result; `None` if the evaluation does not count.
-    Done(Option<Foreseen>),
-    Taken,
-}
-
-impl Task {
-    fn new(request: Request) -> Task {
-        Task { state: Mutex::new(State::Waiting(Box::new(request))), changed: Condvar::new() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_running(&self) -> bool {
-        matches!(*self.lock(), State::Running)
-    }
-
-    /// Evaluates the request, unless the thread of the run was faster.
-    fn run(&self, shared: &Arc<Shared>) {
-        let mut state = self.lock();
-        let State::Waiting(request) = std::mem::replace(&mut *state, State::Running) else {
-            *state = State::Taken;
-            return;
-        };
-        drop(state);
-        // After a panic, whose message is printed, the thread of the run evaluates again and reports it.
-        let evaluate = AssertUnwindSafe(|| request.evaluate(shared));
-        let result = catch_unwind(evaluate).unwrap_or_default();
-        drop(request);
-        let size = result.as_ref().map_or(0, Foreseen::size);
-        shared.held.fetch_add(size, Ordering::Relaxed);
-        *self.lock() = State::Done(result);
-        self.changed.notify_one();
-    }
-
-    fn take(&self) -> Option<Foreseen> {
-        let mut state = self.lock();
-        while matches!(*state, State::Running) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        match std::mem::replace(&mut *state, State::Taken) {
-            State::Done(result) => result,
-            State::Waiting(_) | State::Running | State::Taken => None,
-        }
-    }
+/// Evaluates a request, unless the thread of the run was faster. After a panic, that thread evaluates again and
+/// reports it.
+fn run(task: &Evaluation, shared: &Arc<Shared>) {
+    task.run(|request| {
+        let foreseen = request.evaluate(shared)?;
+        shared.held.fetch_add(foreseen.size(), Ordering::Relaxed);
+        Some(foreseen)
+    });
 }
 
 impl Request {

@@ -6,11 +6,12 @@
 //!
 //! **Invariant:** no event holds a value. Texts from providers and provisioners have passed the redactor.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use addr::{ProviderSource, ResourceInstance, ResourceMode};
 use db::Diagnostic;
-use state::{Action, Change, ObjectAddress, Plan};
+use provider::ProviderSchemas;
+use state::{Action, Change, ObjectAddress, Plan, ResourceChange};
 use values::Str;
 
 /// The receiver of events.
@@ -18,6 +19,20 @@ pub trait EventSink: Send + Sync {
     /// Receives an event. Called on the thread that coordinates the run, so an implementation that blocks delays
     /// the run.
     fn event(&self, event: Event);
+}
+
+/// The receiver of planned changes.
+pub trait ChangeSink: Send + Sync {
+    /// Receives a change as soon as it is planned. `schemas` finds the schemas of a provider, if they are known. Called
+    /// on the thread that coordinates the run. The plan may drop the change later, or contain another one for the
+    /// object: only the changes of the outcome count.
+    ///
+    /// The values may be secret. Their marks tell which ones.
+    fn planned(
+        &self,
+        change: &Arc<ResourceChange>,
+        schemas: &dyn Fn(&ProviderSource) -> Option<Arc<ProviderSchemas>>,
+    );
 }
 
 impl<F: Fn(Event) + Send + Sync> EventSink for F {

@@ -83,8 +83,8 @@ pub use crate::{
     builtin::builtin_provider,
     cancel::{CancelLevel, CancelToken},
     event::{
-        ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
-        EventSink, LogLevel, ObjectId, Operation, PluginName,
+        ApplyAction, ChangeAction, ChangeCounts, ChangeReason, ChangeSink, DeferReason,
+        EphemeralAction, Event, EventSink, LogLevel, ObjectId, Operation, PluginName,
     },
     files::planned_file,
     graph::create_first::CreatedFirst,

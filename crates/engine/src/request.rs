@@ -10,7 +10,7 @@ use values::Str;
 
 use crate::{
     cancel::CancelToken,
-    event::EventSink,
+    event::{ChangeSink, EventSink},
     journal::{Journal, Number},
     machine::Machines,
     redact::Redactor,
@@ -32,6 +32,8 @@ pub struct Environment {
     pub machines: Arc<dyn Machines>,
     /// Receives the events.
     pub events: Arc<dyn EventSink>,
+    /// Receives the changes of a plan while it is made. `None` if nothing needs them before its outcome.
+    pub changes: Option<Arc<dyn ChangeSink>>,
     /// Records the changes that a run makes.
     pub journal: Arc<dyn Journal>,
     /// Learns every ephemeral value of the run. The caller shares it with the component that relays provider logs.

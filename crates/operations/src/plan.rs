@@ -11,7 +11,7 @@ use std::{
 
 use addr::ResourceMode;
 use db::{Diagnostic, Sources, Summary};
-use engine::{Environment, PlanOutcome, Planner};
+use engine::{ChangeSink, Environment, PlanOutcome, Planner};
 use hir::statics::LocalBackend;
 use state::{ConfigSnapshot, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry};
 
@@ -54,6 +54,8 @@ pub struct PlanOptions {
     pub generate_config_out: Option<PathBuf>,
     /// The git revision whose configuration is planned too, to tell which changes were pending anyway.
     pub since: Option<String>,
+    /// Receives the changes while the plan is made. `None` if nothing needs them before its outcome.
+    pub changes: Option<Arc<dyn ChangeSink>>,
 }
 
 /// A plan with everything that is needed to show, save or apply it.
@@ -119,6 +121,7 @@ pub fn plan(
         false => Run::Plan,
     };
     let (environment, show) = environment(session, run, &prepared, open.openings(session), files);
+    let environment = Environment { changes: options.changes.clone(), ..environment };
     show.expects(refreshes(&prior, options));
     let directories = ModuleDirectories::of(session, &prepared.program);
     let PlannedBoth { mut outcome, base, problems } =

@@ -223,6 +223,7 @@ pub fn acting(
         }),
         machines: Arc::new(Ssh),
         events,
+        changes: None,
         journal: Arc::new(NoJournal),
         redactor: session.redactor.clone(),
         strict_secrets: session.is_strict_about_secrets(),

@@ -170,6 +170,7 @@ impl Root {
             is_quiet: false,
             generate_config_out: None,
             since: None,
+            changes: None,
         };
         let open = store::open(session, &state, Purpose::Apply)?;
         let files = TempFiles::new(session);

@@ -98,6 +98,7 @@ impl InProcess {
             events: Arc::new(move |event: Event| {
                 kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
             }),
+            changes: None,
             redactor: Redactor::new(),
             strict_secrets: false,
             cancel: CancelToken::new(),

@@ -57,6 +57,7 @@ pub(crate) fn environment(
         commands: Arc::new(Shell { ran: Arc::clone(commands) }),
         machines: Arc::new(NoMachines),
         journal: Arc::new(engine::NoJournal),
+        changes: None,
         events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
         redactor: Redactor::new(),
         strict_secrets: false,

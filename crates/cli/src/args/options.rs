@@ -48,6 +48,7 @@ impl OperationArgs {
             is_quiet: false,
             generate_config_out: None,
             since: None,
+            changes: None,
         }
     }
 

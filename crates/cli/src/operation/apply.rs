@@ -4,11 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use addr::ResourceMode;
 use db::{Diagnostic, Summary};
-use engine::{CancelLevel, LogLevel};
+use engine::{CancelLevel, ChangeSink, LogLevel};
 use operations::{
     apply::{self, Applied, Approved, Settings, is_of_check},
     goal::Goal,
-    plan::{self, end_temp},
+    plan::{self, PlanOptions, end_temp},
     planned as planned_configuration,
     session::Failure,
     store::{self, OpenState},
@@ -17,7 +17,7 @@ use operations::{
 };
 use state::{Action, InstanceEntry, PlanFile, PlanMode, State};
 
-use super::{show_checks, show_diagnostics, show_found, show_plan};
+use super::{Shown, objects_ahead, show_checks, show_diagnostics, show_found, show_plan};
 use crate::{
     args::{ApplyArgs, OperationArgs},
     exit::Exit,
@@ -147,7 +147,12 @@ fn apply_planned(
 ) -> Result<Decision, Failure> {
     let Planning { goal, flags, files } = planning;
     let mode = goal.mode;
-    let options = args.operation.plan(goal, true, false);
+    let ahead = match args.is_refresh {
+        true => None,
+        false => objects_ahead(session, &args.operation, files),
+    };
+    let changes = ahead.clone().map(|it| it as Arc<dyn ChangeSink>);
+    let options = PlanOptions { changes, ..args.operation.plan(goal, true, false) };
     let mut planned = plan::plan(session, &options, flags, open, files)?;
     if args.is_refresh {
         let warning = nothing_to_refresh(&open.file.state);
@@ -159,7 +164,7 @@ fn apply_planned(
         show_checks(session, &planned);
     }
     if !args.is_refresh {
-        show_plan(session, &args.operation, &planned, None);
+        show_plan(session, &args.operation, &planned, Shown::Plan(ahead.as_deref()));
     }
     let outcome = &mut planned.outcome;
     let has_errors = outcome.has_errors();

@@ -142,6 +142,9 @@ impl Planning<'_> {
             action,
             reason: change.reason,
         });
+        if let Some(sink) = &self.environment.changes {
+            sink.planned(change, &|source| self.schemas(source));
+        }
         self.decisions.add_change(Arc::clone(change));
     }
 

@@ -347,6 +347,7 @@ impl World {
             }),
             machines: Arc::new(self.network.clone()),
             events: Arc::new(move |event: Event| events.lock().expect("not poisoned").push(event)),
+            changes: None,
             journal: Arc::new(Taker {
                 shared: Arc::clone(&self.shared),
                 is_shown: self.journals,

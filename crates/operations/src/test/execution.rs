@@ -343,6 +343,7 @@ impl<'a> FileRun<'a> {
             }),
             machines: Arc::new(remote::Ssh),
             events,
+            changes: None,
             journal: Arc::new(NoJournal),
             redactor: self.redactor.clone(),
             strict_secrets: session.is_strict_about_secrets(),

@@ -22,7 +22,7 @@ use crate::{
         change::Change,
         print::{Name, Options, Printer},
     },
-    plan::view::PlanView,
+    plan::view::{ObjectView, PlanView},
     style::{Style, code, constant, in_color, visible_line},
 };
 
@@ -154,24 +154,21 @@ pub(crate) fn symbol(action: Action, style: &Style) -> &'static str {
 ///
 /// For drift, `relevant` restricts the shown changes to the relevant attributes.
 pub(crate) fn resource_body(
-    view: &PlanView<'_>,
+    view: &ObjectView<'_>,
     change: &ResourceChange,
     relevant: Option<&[&Path]>,
     style: &Style,
 ) -> Option<String> {
-    let resource = &change.addr.resource;
-    let schemas = (view.schemas)(&change.provider.source);
-    let schema = schemas.and_then(|it| it.of_mode(resource.mode, &resource.type_name));
-    let block = schema.as_ref().map(|it| it.block());
+    let ObjectView { block, show_sensitive, data_dir } = *view;
     let action = change.change.action;
-    let before = shown(&change.change.before, block, view.show_sensitive);
+    let before = shown(&change.change.before, block, show_sensitive);
     let after = match action {
         // A forgotten object does not change.
         Action::Forget => before.clone(),
-        _ => shown(&change.change.after, block, view.show_sensitive),
+        _ => shown(&change.change.after, block, show_sensitive),
     };
     let after = match relevant {
-        Some(paths) => only_relevant(&before, &after, paths),
+        Some(paths) => Cow::Owned(only_relevant(&before, &after, paths)),
         None => after,
     };
     let replace: Vec<_> = change.required_replace.iter().map(|it| it.steps()).collect();
@@ -187,7 +184,7 @@ pub(crate) fn resource_body(
         no_symbols: matches!(action, Action::Forget),
         ..Options::default()
     };
-    Some(Printer { style, plan: Some(view.plan) }.node(&node, 0, options))
+    Some(Printer { style, data_dir }.node(&node, 0, options))
 }
 
 /// The new value, with the old value of every attribute that is not relevant.
@@ -220,7 +217,7 @@ pub(crate) fn object_body(
         None => dynamic::as_block(&change),
     };
     let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
-    Printer { style, plan: None }.node(&node, 0, options)
+    Printer { style, data_dir: "" }.node(&node, 0, options)
 }
 
 /// The lines of all changed outputs. Empty if there are none.
@@ -228,7 +225,7 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     let outputs = &view.plan.output_changes;
     let names: Vec<_> = outputs.keys().map(print::name_of).collect();
     let width = print::widest(&names);
-    let printer = Printer { style, plan: Some(view.plan) };
+    let printer = Printer { style, data_dir: &view.plan.data_dir };
     let show_sensitive = view.show_sensitive;
     let differs = |it: &OutputChange| {
         it.action != Action::NoOp && !(it.before.is_null() && it.after.is_null())
@@ -254,16 +251,13 @@ pub(crate) fn comparison(difference: &Difference, style: &Style) -> Option<Strin
     let side = |text: &str| values::json::decode_implied(text.as_bytes()).ok();
     let (left, right) = (side(&difference.left)?, side(&difference.right)?);
     let node = dynamic::value(&Change::of_output(&left, &right, Action::Update));
-    let text = Printer { style, plan: None }.node(&node, 0, Options::default());
+    let text = Printer { style, data_dir: "" }.node(&node, 0, Options::default());
     Some(format!("    {text}"))
 }
 
 fn output_node(change: &OutputChange, show_sensitive: bool) -> Node {
-    let secret = |it: &Value| match change.sensitive && !show_sensitive {
-        true => it.with_mark(values::Mark::Sensitive),
-        false => shown(it, None, show_sensitive),
-    };
-    let (before, after) = (secret(&change.before), secret(&change.after));
+    let side = |value| shown_output(value, change.sensitive, show_sensitive);
+    let (before, after) = (side(&change.before), side(&change.after));
     // An output that becomes null is shown like one that is removed.
     let becomes_null = change.action == Action::Update && after.is_null() && !before.is_null();
     let action = if becomes_null { Action::Delete } else { change.action };
@@ -277,20 +271,35 @@ pub(crate) fn state_output_line(
     show_sensitive: bool,
     style: &Style,
 ) -> String {
-    let value = match output.sensitive && !show_sensitive {
-        true => output.value.with_mark(values::Mark::Sensitive),
-        false => shown(&output.value, None, show_sensitive),
-    };
+    let value = shown_output(&output.value, output.sensitive, show_sensitive);
     let node = compute::typed(&Change::of_output(&value, &value, Action::NoOp), &value.ty());
     let options = Options { unchanged: true, no_symbols: true, ..Options::default() };
-    format!("{} = {}\n", visible_line(name), Printer { style, plan: None }.node(&node, 0, options))
+    format!(
+        "{} = {}\n",
+        visible_line(name),
+        Printer { style, data_dir: "" }.node(&node, 0, options)
+    )
+}
+
+/// The value of an output with the marks that decide which parts are hidden.
+fn shown_output(value: &Value, is_sensitive: bool, show_sensitive: bool) -> Cow<'_, Value> {
+    match is_sensitive && !show_sensitive {
+        true => Cow::Owned(value.with_mark(values::Mark::Sensitive)),
+        false => shown(value, None, show_sensitive),
+    }
 }
 
 /// The value with the marks that decide which parts are hidden.
-pub(crate) fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) -> Value {
+pub(crate) fn shown<'v>(
+    value: &'v Value,
+    block: Option<&Block>,
+    show_sensitive: bool,
+) -> Cow<'v, Value> {
     match (show_sensitive, block) {
-        (true, _) => value.without_deep(MarkKind::Sensitive),
-        (false, Some(block)) if block.has_sensitive() => provider::mark_by_schema(value, block),
-        (false, _) => value.clone(),
+        (true, _) => Cow::Owned(value.without_deep(MarkKind::Sensitive)),
+        (false, Some(block)) if block.has_sensitive() => {
+            Cow::Owned(provider::mark_by_schema(value, block))
+        }
+        (false, _) => Cow::Borrowed(value),
     }
 }

@@ -41,8 +41,7 @@ impl<'p> ShownChange<'p> {
         secrets: &Secrets,
         is_open: bool,
     ) -> Vec<ShownChange<'p>> {
-        let view = &page.view;
-        let bodies = map_changes(view, changes, |view, change| {
+        let bodies = map_changes(&page.view, changes, |view, change| {
             let body = diff::resource_body(view, change, None, &STYLE)?;
             Some(secrets.removed_from(&body))
         });

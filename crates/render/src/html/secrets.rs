@@ -8,7 +8,7 @@ use engine::Redactor;
 use hir::Program;
 use provider::Block;
 use state::{Plan, ResourceChange};
-use values::{Mark, Value};
+use values::Mark;
 
 use crate::{diff, plan::view::PlanView};
 
@@ -51,7 +51,7 @@ fn learn_object(view: &PlanView<'_>, change: &ResourceChange, redactor: &Redacto
     let schema = schemas.and_then(|it| it.of_mode(resource.mode, &resource.type_name));
     let block: Option<&Block> = schema.as_ref().map(|it| it.block());
     for value in [&change.change.before, &change.change.after] {
-        let value: Value = diff::shown(value, block, false);
+        let value = diff::shown(value, block, false);
         redactor.learn(&value);
     }
 }

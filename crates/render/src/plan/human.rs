@@ -12,9 +12,10 @@ use crate::{
     diff,
     event::human::summary,
     plan::{
+        ahead::ObjectTexts,
         comment::{self, Section, push_comment},
         overview::overview,
-        view::PlanView,
+        view::{ObjectView, PlanView, SchemaFinder},
     },
     style::{Paint, Style, visible_line},
 };
@@ -36,6 +37,11 @@ pub(super) const LEGEND: [(Action, &str); 8] = [
 /// Objects are sorted by address. The time is linear in the size of the plan. Two lists are compared by their
 /// longest common subsequence up to a million pairs of elements, and beyond that by the elements that occur once.
 pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
+    plan_with(view, &ObjectTexts::default(), style)
+}
+
+/// Renders a plan of which some objects are rendered already, in the same style.
+pub(super) fn plan_with(view: &PlanView<'_>, texts: &ObjectTexts, style: &Style) -> String {
     let plan = view.plan;
     let changes = shown_changes(&plan.resource_changes);
     let outputs = diff::output_lines(view, style);
@@ -51,7 +57,7 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
     }
     let has_actions = changes.iter().any(|it| it.change.action != Action::NoOp);
     if !changes.is_empty() {
-        push_changes(view, &changes, style, &mut text);
+        push_changes(view, &changes, texts, style, &mut text);
     }
     if !outputs.is_empty() {
         let _ = write!(text, "\nChanges to Outputs:\n{outputs}");
@@ -109,6 +115,7 @@ pub(crate) fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceCha
 fn push_changes(
     view: &PlanView<'_>,
     changes: &[&ResourceChange],
+    texts: &ObjectTexts,
     style: &Style,
     text: &mut String,
 ) {
@@ -126,7 +133,7 @@ fn push_changes(
         false => "OpenTofu will perform the following actions:",
     };
     let _ = writeln!(text, "\n{heading}");
-    push_bodies(view, changes, style, text);
+    push_objects(view, changes, texts, style, text);
     let counts = summary(engine::Operation::Plan, &engine::ChangeCounts::of_plan(view.plan));
     let counts = counts.strip_prefix("Plan:").unwrap_or(&counts);
     let _ = writeln!(text, "\n{}{counts}", style.paint(Paint::Bold, "Plan:"));
@@ -134,23 +141,39 @@ fn push_changes(
 }
 
 /// Appends the changed objects.
-fn push_bodies(view: &PlanView<'_>, changes: &[&ResourceChange], style: &Style, text: &mut String) {
-    let parts = map_changes(view, changes, |view, change| {
-        let mut text = String::new();
-        if let Some(body) = diff::resource_body(view, change, None, style) {
-            push_resource(change, Section::Proposed, &body, style, &mut text);
-        }
-        text
-    });
-    text.reserve(parts.iter().map(String::len).sum());
-    text.extend(parts);
+fn push_objects(
+    view: &PlanView<'_>,
+    changes: &[&ResourceChange],
+    texts: &ObjectTexts,
+    style: &Style,
+    text: &mut String,
+) {
+    let known: Vec<Option<&str>> = changes.iter().map(|it| texts.get(it)).collect();
+    let missing = changes.iter().zip(&known).filter(|(_, text)| text.is_none());
+    let missing: Vec<&ResourceChange> = missing.map(|(change, _)| *change).collect();
+    let rendered = map_changes(view, &missing, |view, change| object(view, change, style));
+    let length = known.iter().flatten().map(|it| it.len()).sum::<usize>();
+    text.reserve(length + rendered.iter().map(String::len).sum::<usize>());
+    let mut rendered = rendered.iter();
+    for known in known {
+        text.push_str(known.or_else(|| rendered.next().map(String::as_str)).unwrap_or_default());
+    }
+}
+
+/// Renders a changed object. Empty if nothing in it changes.
+pub(super) fn object(view: &ObjectView<'_>, change: &ResourceChange, style: &Style) -> String {
+    let mut text = String::new();
+    if let Some(body) = diff::resource_body(view, change, None, style) {
+        push_resource(change, Section::Proposed, &body, style, &mut text);
+    }
+    text
 }
 
 /// Renders each changed object on all processors.
 pub(crate) fn map_changes<R: Send>(
     view: &PlanView<'_>,
     changes: &[&ResourceChange],
-    render: impl Fn(&PlanView<'_>, &ResourceChange) -> R + Sync,
+    render: impl Fn(&ObjectView<'_>, &ResourceChange) -> R + Sync,
 ) -> Vec<R> {
     let mut schemas: TreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = TreeMap::new();
     for change in changes {
@@ -160,8 +183,12 @@ pub(crate) fn map_changes<R: Send>(
     let PlanView { plan, show_sensitive, .. } = *view;
     let parts = parallel::map_parts(changes, diff::SMALLEST_PART, |part| {
         let found = |source: &ProviderSource| schemas.get(source).cloned().flatten();
-        let view = PlanView { plan, schemas: &found, show_sensitive };
-        part.iter().map(|change| render(&view, change)).collect::<Vec<R>>()
+        let mut finder = SchemaFinder::new(&found);
+        let rendered = part.iter().map(|change| {
+            let block = finder.block(change);
+            render(&ObjectView { block, show_sensitive, data_dir: &plan.data_dir }, change)
+        });
+        rendered.collect::<Vec<R>>()
     });
     parts.into_iter().flatten().collect()
 }
@@ -206,13 +233,17 @@ pub(crate) fn drifted_objects<'p>(view: &PlanView<'p>, style: &Style) -> Vec<Dri
     for it in &plan.relevant_attributes {
         relevant.entry(&it.resource).or_default().push(&it.attribute);
     }
+    let mut finder = SchemaFinder::new(view.schemas);
     let drifted = |change: &'p ResourceChange| {
         let paths = relevant.get(&change.addr).map(Vec::as_slice);
         let paths = match plan.mode {
             PlanMode::RefreshOnly => None,
             PlanMode::Normal | PlanMode::Destroy => Some(paths.unwrap_or_default()),
         };
-        let body = diff::resource_body(view, change, paths, style)?;
+        let block = finder.block(change);
+        let view =
+            ObjectView { block, show_sensitive: view.show_sensitive, data_dir: &plan.data_dir };
+        let body = diff::resource_body(&view, change, paths, style)?;
         Some(DriftedObject { change, body })
     };
     shown_changes(&plan.resource_drift).into_iter().filter_map(drifted).collect()

@@ -1,5 +1,6 @@
 //! Rendering of plans: drift, changes with their reasons, and outputs.
 
+pub(crate) mod ahead;
 pub(crate) mod comment;
 pub(crate) mod configuration;
 pub(crate) mod difference;
@@ -12,6 +13,7 @@ pub(crate) mod tests;
 pub(crate) mod view;
 
 pub use self::{
+    ahead::ObjectsAhead,
     difference::{PlanDifference, plan_difference, plan_difference_json},
     human::{PlanNotes, plan, plan_footer},
     json::{PlanJson, configuration_json, module_json, plan_json},

@@ -6,7 +6,6 @@ pub(crate) mod text;
 
 use std::{borrow::Cow, fmt::Write as _};
 
-use state::Plan;
 use values::{MarkKind, Str};
 
 use crate::{
@@ -38,8 +37,8 @@ pub(super) struct Name<'n> {
 /// Writes nodes in a style.
 pub(super) struct Printer<'a> {
     pub(super) style: &'a Style,
-    /// The plan to which the values belong; `None` if they belong to none.
-    pub(super) plan: Option<&'a Plan>,
+    /// The data directory of the plan to which the values belong; empty if it is not known.
+    pub(super) data_dir: &'a str,
 }
 
 impl Printer<'_> {

@@ -1,6 +1,6 @@
 //! Layout of strings: quoted, line by line, or as the JSON that they contain.
 
-use state::{Plan, with_temporary_symbols, without_temporary_plans};
+use state::{with_temporary_symbols, without_temporary_plans};
 use values::{Str, Value};
 
 use crate::{
@@ -129,7 +129,7 @@ impl Printer<'_> {
     /// other changes.
     fn moved_temporary(&self, before: Option<&Str>, after: Option<&Str>) -> Option<String> {
         let (before, after) = (before?, after?);
-        let prefix = &*temporary_prefix(self.plan?)?;
+        let prefix = &*temporary_prefix(self.data_dir)?;
         let erased = |text: &str| without_temporary_plans(prefix, text);
         let note = self.style.paint(Paint::Dim, "# only the plan's temporary directory differs");
         let is_moved = after.contains(prefix) && erased(before) == erased(after);
@@ -211,8 +211,8 @@ impl Printer<'_> {
 }
 
 /// The prefix of the temporary directories of plans, `PREFIX/ID/…`. `None` if the data directory is unknown.
-fn temporary_prefix(plan: &Plan) -> Option<String> {
-    (!plan.data_dir.is_empty()).then(|| format!("{}/tmp/", plan.data_dir.trim_end_matches('/')))
+fn temporary_prefix(data_dir: &str) -> Option<String> {
+    (!data_dir.is_empty()).then(|| format!("{}/tmp/", data_dir.trim_end_matches('/')))
 }
 
 /// A node without content, which only carries its action.

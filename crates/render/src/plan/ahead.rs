@@ -1,0 +1,143 @@
+//! The text of planned objects, rendered on other processors while the plan is still being made.
+//!
+//! **Invariant:** a text counts only for the change from which it was rendered, so the text of a plan is the same with
+//! and without it, on any number of processors.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use addr::ProviderSource;
+use engine::ChangeSink;
+use parallel::{Ended, Task};
+use provider::ProviderSchemas;
+use rustc_hash::FxHashMap;
+use sorted::TreeMap;
+use state::ResourceChange;
+
+use super::{
+    comment, human,
+    view::{ObjectView, PlanView, SchemaFinder},
+};
+use crate::{Schemas, style::Style};
+
+/// The number of objects that are handed over to another processor at once: enough to be worth waking it.
+const PART: usize = 256;
+
+/// Renders the objects of one plan while it is being made.
+pub struct ObjectsAhead {
+    settings: Arc<Settings>,
+    handed_over: Mutex<HandedOver>,
+}
+
+/// The data besides an object that its text depends on.
+struct Settings {
+    style: Style,
+    show_sensitive: bool,
+    data_dir: String,
+}
+
+#[derive(Default)]
+struct HandedOver {
+    /// Changes for which no part has been started.
+    waiting: Vec<Arc<ResourceChange>>,
+    parts: Vec<Arc<Task<Part, Vec<RenderedObject>>>>,
+}
+
+/// Changes, and the schemas of their providers.
+struct Part {
+    changes: Vec<Arc<ResourceChange>>,
+    schemas: TreeMap<ProviderSource, Option<Arc<ProviderSchemas>>>,
+}
+
+struct RenderedObject {
+    /// Keeps the allocation of the change, by which the text is found.
+    change: Arc<ResourceChange>,
+    text: String,
+}
+
+/// The texts of objects, by the allocations of their changes.
+#[derive(Default)]
+pub(super) struct ObjectTexts(FxHashMap<*const ResourceChange, RenderedObject>);
+
+impl ObjectTexts {
+    /// The text of an object. `None` if it must still be rendered.
+    pub(super) fn get(&self, change: &ResourceChange) -> Option<&str> {
+        Some(&self.0.get(&std::ptr::from_ref(change))?.text)
+    }
+}
+
+impl ObjectsAhead {
+    /// Prepares to render a plan whose data directory is `data_dir`. The other parameters are those of [`PlanView`].
+    pub fn new(style: Style, show_sensitive: bool, data_dir: &str) -> ObjectsAhead {
+        let settings = Settings { style, show_sensitive, data_dir: data_dir.to_owned() };
+        ObjectsAhead { settings: Arc::new(settings), handed_over: Mutex::default() }
+    }
+
+    /// Renders the plan that was made, as [`plan`](human::plan) does.
+    pub fn plan(&self, view: &PlanView<'_>) -> String {
+        let Settings { style, show_sensitive, data_dir } = &*self.settings;
+        let texts = match view.show_sensitive == *show_sensitive && view.plan.data_dir == *data_dir
+        {
+            true => self.texts(),
+            false => ObjectTexts::default(),
+        };
+        human::plan_with(view, &texts, style)
+    }
+
+    /// The texts that are rendered by now. Takes back the parts that have not begun.
+    fn texts(&self) -> ObjectTexts {
+        let HandedOver { parts, .. } = std::mem::take(&mut *self.lock());
+        let ended = parts.iter().filter_map(|part| match part.take() {
+            Ended::Done(rendered) => Some(rendered),
+            Ended::NotBegun(_) | Ended::Lost => None,
+        });
+        let by_change = |it: RenderedObject| (Arc::as_ptr(&it.change), it);
+        ObjectTexts(ended.flatten().map(by_change).collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HandedOver> {
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeSink for ObjectsAhead {
+    fn planned(&self, change: &Arc<ResourceChange>, schemas: Schemas<'_>) {
+        if parallel::processors() == 1 || !comment::is_shown(change) {
+            return;
+        }
+        let HandedOver { waiting, parts } = &mut *self.lock();
+        waiting.push(Arc::clone(change));
+        if waiting.len() == PART {
+            let part = Arc::new(Task::new(Part::new(std::mem::take(waiting), schemas)));
+            parts.push(Arc::clone(&part));
+            let settings = Arc::clone(&self.settings);
+            // Without another thread, the part stays as it is and is taken back.
+            let _ = parallel::spawn(move || part.run(|it| it.render(&settings)));
+        }
+    }
+}
+
+impl Part {
+    fn new(changes: Vec<Arc<ResourceChange>>, find: Schemas<'_>) -> Part {
+        let mut schemas = TreeMap::new();
+        for change in &changes {
+            let source = &change.provider.source;
+            if !schemas.contains_key(source) {
+                schemas.insert(source.clone(), find(source));
+            }
+        }
+        Part { changes, schemas }
+    }
+
+    fn render(self, settings: &Settings) -> Vec<RenderedObject> {
+        let Settings { ref style, show_sensitive, ref data_dir } = *settings;
+        let found = |source: &ProviderSource| self.schemas.get(source).cloned().flatten();
+        let mut finder = SchemaFinder::new(&found);
+        let texts = self.changes.iter().map(|change| {
+            let block = finder.block(change);
+            human::object(&ObjectView { block, show_sensitive, data_dir }, change, style)
+        });
+        let texts: Vec<String> = texts.collect();
+        let rendered = |(change, text)| RenderedObject { change, text };
+        self.changes.into_iter().zip(texts).map(rendered).collect()
+    }
+}
