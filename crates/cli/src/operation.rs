@@ -221,13 +221,15 @@ fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned, 
     if session.ui.prints_text()
         && !(outcome.has_errors() && outcome.plan.resource_changes.is_empty())
     {
-        session.ui.print(&match shown {
-            Shown::Difference(difference) => {
-                render::plan_difference(&view, difference, &session.ui.out)
-            }
+        let style = &session.ui.out;
+        let pieces = match shown {
+            Shown::Difference(it) => vec![render::plan_difference(&view, it, style)],
             Shown::Plan(Some(ahead)) => ahead.plan(&view),
-            Shown::Plan(None) => render::plan(&view, &session.ui.out),
-        });
+            Shown::Plan(None) => vec![render::plan(&view, style)],
+        };
+        session.ui.print_pieces(&pieces);
+        // Most pieces come from other threads, to which freeing their memory is cheaper.
+        parallel::spawn(|| drop(pieces));
     }
 }
 

@@ -82,6 +82,9 @@ pub(crate) struct Ui {
 const PATIENCE: rustix::event::Timespec =
     rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
+/// The number of bytes that are written at once.
+const BLOCK: usize = 64 << 10;
+
 /// The environment variables that determine how text looks.
 #[derive(Default)]
 pub(crate) struct StyleVariables {
@@ -106,6 +109,22 @@ impl StyleVariables {
             is_dumb: system.variable("TERM").is_some_and(|it| it == "dumb"),
         }
     }
+}
+
+/// Writes pieces of a text, in few calls of the system.
+fn write_pieces(pieces: &[impl AsRef<str>], out: &mut impl Write) -> io::Result<()> {
+    let mut block = Vec::new();
+    for piece in pieces.iter().map(|it| it.as_ref().as_bytes()) {
+        if block.len() + piece.len() > BLOCK {
+            out.write_all(&block)?;
+            block.clear();
+        }
+        match piece.len() > BLOCK {
+            true => out.write_all(piece)?,
+            false => block.extend_from_slice(piece),
+        }
+    }
+    out.write_all(&block)
 }
 
 impl Ui {
@@ -216,6 +235,11 @@ impl Ui {
 
     /// Prints text to stdout.
     pub(crate) fn print(&self, text: &str) {
+        self.print_pieces(&[text]);
+    }
+
+    /// Prints a text of several pieces to stdout.
+    pub(crate) fn print_pieces(&self, pieces: &[impl AsRef<str>]) {
         if self.is_silent.load(Ordering::Relaxed) {
             return;
         }
@@ -223,7 +247,7 @@ impl Ui {
         let mut stdout = io::stdout().lock();
         // Ignore a failure: the reader may have ended, as `head` does.
         let _ = status.erase(&mut stdout);
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        let _ = write_pieces(pieces, &mut stdout).and_then(|()| stdout.flush());
         let _ = status.draw(&mut stdout);
     }
 

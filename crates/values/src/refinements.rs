@@ -9,11 +9,23 @@ use crate::{Number, Str, Type, text};
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Refinements {
     not_null: bool,
+    /// The other facts. `None` if there are none, as for most unknown values, of which a plan has many.
+    limits: Option<Box<Limits>>,
+}
+
+/// The facts that depend on the type. In [`Refinements`] at least one is known.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct Limits {
     prefix: Option<Str>,
     lower: Option<Bound>,
     upper: Option<Bound>,
     min_length: u64,
     max_length: Option<u64>,
+}
+
+impl Limits {
+    const NONE: Limits =
+        Limits { prefix: None, lower: None, upper: None, min_length: 0, max_length: None };
 }
 
 /// One bound of a number's range.
@@ -27,14 +39,20 @@ pub struct Bound {
 
 impl Refinements {
     /// No known facts.
-    pub const NONE: Refinements = Refinements {
-        not_null: false,
-        prefix: None,
-        lower: None,
-        upper: None,
-        min_length: 0,
-        max_length: None,
-    };
+    pub const NONE: Refinements = Refinements { not_null: false, limits: None };
+
+    fn of(not_null: bool, limits: Limits) -> Refinements {
+        let limits = (limits != Limits::NONE).then(|| Box::new(limits));
+        Refinements { not_null, limits }
+    }
+
+    fn limits(&self) -> &Limits {
+        self.limits.as_deref().unwrap_or(&Limits::NONE)
+    }
+
+    fn limits_mut(&mut self) -> &mut Limits {
+        self.limits.get_or_insert_default()
+    }
 
     /// Returns the refinements that state only that the value is not null.
     #[must_use]
@@ -54,7 +72,7 @@ impl Refinements {
     pub fn with_prefix(mut self, prefix: impl AsRef<str>) -> Refinements {
         let prefix = text::normalized(prefix.as_ref());
         if prefix.len() > self.prefix().len() {
-            self.prefix = Some(prefix);
+            self.limits_mut().prefix = Some(prefix);
         }
         self
     }
@@ -70,8 +88,8 @@ impl Refinements {
     #[must_use]
     pub fn with_lower(mut self, value: Number, inclusive: bool) -> Refinements {
         let bound = Bound { value, inclusive };
-        if self.lower.as_ref().is_none_or(|old| bound.is_tighter(old, Ordering::Greater)) {
-            self.lower = Some(bound);
+        if self.lower().is_none_or(|old| bound.is_tighter(old, Ordering::Greater)) {
+            self.limits_mut().lower = Some(bound);
         }
         self
     }
@@ -81,8 +99,8 @@ impl Refinements {
     #[must_use]
     pub fn with_upper(mut self, value: Number, inclusive: bool) -> Refinements {
         let bound = Bound { value, inclusive };
-        if self.upper.as_ref().is_none_or(|old| bound.is_tighter(old, Ordering::Less)) {
-            self.upper = Some(bound);
+        if self.upper().is_none_or(|old| bound.is_tighter(old, Ordering::Less)) {
+            self.limits_mut().upper = Some(bound);
         }
         self
     }
@@ -90,14 +108,18 @@ impl Refinements {
     /// Adds that the collection has at least `length` elements.
     #[must_use]
     pub fn with_min_length(mut self, length: u64) -> Refinements {
-        self.min_length = self.min_length.max(length);
+        if length > self.min_length() {
+            self.limits_mut().min_length = length;
+        }
         self
     }
 
     /// Adds that the collection has at most `length` elements.
     #[must_use]
     pub fn with_max_length(mut self, length: u64) -> Refinements {
-        self.max_length = Some(self.max_length.map_or(length, |old| old.min(length)));
+        if self.max_length().is_none_or(|old| length < old) {
+            self.limits_mut().max_length = Some(length);
+        }
         self
     }
 
@@ -110,31 +132,31 @@ impl Refinements {
     /// Returns the known prefix of the string; empty if there is none.
     #[must_use]
     pub fn prefix(&self) -> &str {
-        self.prefix.as_deref().unwrap_or("")
+        self.limits().prefix.as_deref().unwrap_or("")
     }
 
     /// Returns the lower bound of the number.
     #[must_use]
     pub fn lower(&self) -> Option<&Bound> {
-        self.lower.as_ref()
+        self.limits().lower.as_ref()
     }
 
     /// Returns the upper bound of the number.
     #[must_use]
     pub fn upper(&self) -> Option<&Bound> {
-        self.upper.as_ref()
+        self.limits().upper.as_ref()
     }
 
     /// Returns the minimum number of elements.
     #[must_use]
     pub fn min_length(&self) -> u64 {
-        self.min_length
+        self.limits().min_length
     }
 
     /// Returns the maximum number of elements, or `None` if there is no bound.
     #[must_use]
     pub fn max_length(&self) -> Option<u64> {
-        self.max_length
+        self.limits().max_length
     }
 
     /// Returns the facts of both, with the tighter one of each kind.
@@ -142,14 +164,14 @@ impl Refinements {
     pub fn and(&self, other: &Refinements) -> Refinements {
         let mut both = self.clone();
         both.not_null |= other.not_null;
-        both = both.with_prefix(other.prefix()).with_min_length(other.min_length);
-        if let Some(lower) = &other.lower {
+        both = both.with_prefix(other.prefix()).with_min_length(other.min_length());
+        if let Some(lower) = other.lower() {
             both = both.with_lower(lower.value.clone(), lower.inclusive);
         }
-        if let Some(upper) = &other.upper {
+        if let Some(upper) = other.upper() {
             both = both.with_upper(upper.value.clone(), upper.inclusive);
         }
-        match other.max_length {
+        match other.max_length() {
             Some(length) => both.with_max_length(length),
             None => both,
         }
@@ -159,29 +181,32 @@ impl Refinements {
     #[must_use]
     pub fn or(&self, other: &Refinements) -> Refinements {
         let common = common_prefix(self.prefix(), other.prefix());
-        Refinements {
-            not_null: self.not_null && other.not_null,
+        let limits = Limits {
             prefix: (!common.is_empty()).then(|| Str::from(common)),
-            lower: Bound::looser(self.lower.as_ref(), other.lower.as_ref(), Ordering::Less),
-            upper: Bound::looser(self.upper.as_ref(), other.upper.as_ref(), Ordering::Greater),
-            min_length: self.min_length.min(other.min_length),
-            max_length: self.max_length.zip(other.max_length).map(|(a, b)| a.max(b)),
-        }
+            lower: Bound::looser(self.lower(), other.lower(), Ordering::Less),
+            upper: Bound::looser(self.upper(), other.upper(), Ordering::Greater),
+            min_length: self.min_length().min(other.min_length()),
+            max_length: self.max_length().zip(other.max_length()).map(|(a, b)| a.max(b)),
+        };
+        Refinements::of(self.not_null && other.not_null, limits)
     }
 
     /// Returns only the facts that apply to a value of type `ty`.
     #[must_use]
     pub fn fitting(self, ty: &Type) -> Refinements {
-        let kept = Refinements { not_null: self.not_null, ..Refinements::NONE };
-        match ty {
-            Type::Dynamic => Refinements::NONE,
-            Type::String => Refinements { prefix: self.prefix, ..kept },
-            Type::Number => Refinements { lower: self.lower, upper: self.upper, ..kept },
+        let Some(limits) = self.limits.filter(|_| *ty != Type::Dynamic) else {
+            return Refinements { not_null: self.not_null && *ty != Type::Dynamic, limits: None };
+        };
+        let Limits { prefix, lower, upper, min_length, max_length } = *limits;
+        let limits = match ty {
+            Type::String => Limits { prefix, ..Limits::NONE },
+            Type::Number => Limits { lower, upper, ..Limits::NONE },
             Type::List(_) | Type::Set(_) | Type::Map(_) => {
-                Refinements { min_length: self.min_length, max_length: self.max_length, ..kept }
+                Limits { min_length, max_length, ..Limits::NONE }
             }
-            _ => kept,
-        }
+            _ => Limits::NONE,
+        };
+        Refinements::of(self.not_null, limits)
     }
 
     /// Returns true if every fact applies to a value of type `ty`.
@@ -193,10 +218,10 @@ impl Refinements {
     /// Returns true if no value can satisfy these refinements.
     #[must_use]
     pub fn is_contradictory(&self) -> bool {
-        if self.max_length.is_some_and(|max| max < self.min_length) {
+        if self.max_length().is_some_and(|max| max < self.min_length()) {
             return true;
         }
-        let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else {
+        let (Some(lower), Some(upper)) = (self.lower(), self.upper()) else {
             return false;
         };
         match lower.value.compare(&upper.value) {
@@ -209,12 +234,12 @@ impl Refinements {
     /// Returns true if the number lies within the bounds.
     #[must_use]
     pub fn includes_number(&self, number: &Number) -> bool {
-        let above = self.lower.as_ref().is_none_or(|lower| match number.compare(&lower.value) {
+        let above = self.lower().is_none_or(|lower| match number.compare(&lower.value) {
             Ordering::Greater => true,
             Ordering::Equal => lower.inclusive,
             Ordering::Less => false,
         });
-        let below = self.upper.as_ref().is_none_or(|upper| match number.compare(&upper.value) {
+        let below = self.upper().is_none_or(|upper| match number.compare(&upper.value) {
             Ordering::Less => true,
             Ordering::Equal => upper.inclusive,
             Ordering::Greater => false,
@@ -225,12 +250,12 @@ impl Refinements {
     /// Returns true if a collection may have `length` elements.
     #[must_use]
     pub fn includes_length(&self, length: u64) -> bool {
-        length >= self.min_length && self.max_length.is_none_or(|max| length <= max)
+        length >= self.min_length() && self.max_length().is_none_or(|max| length <= max)
     }
 
     /// Returns the only number that the bounds permit, or `None` if they permit several.
     pub(crate) fn only_number(&self) -> Option<&Number> {
-        let (lower, upper) = (self.lower.as_ref()?, self.upper.as_ref()?);
+        let (lower, upper) = (self.lower()?, self.upper()?);
         let single = lower.inclusive
             && upper.inclusive
             && lower.value.compare(&upper.value) == Ordering::Equal;
@@ -239,7 +264,7 @@ impl Refinements {
 
     /// Returns the only length that the bounds permit, or `None` if they permit several.
     pub(crate) fn only_length(&self) -> Option<u64> {
-        self.max_length.filter(|max| *max == self.min_length)
+        self.max_length().filter(|max| *max == self.min_length())
     }
 }
 

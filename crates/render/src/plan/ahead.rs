@@ -39,7 +39,7 @@ struct Settings {
 struct HandedOver {
     /// Changes for which no part has been started.
     waiting: Vec<Arc<ResourceChange>>,
-    parts: Vec<Arc<Task<Part, Vec<RenderedObject>>>>,
+    parts: Vec<Arc<Task<Part, RenderedPart>>>,
 }
 
 /// Changes, and the schemas of their providers.
@@ -48,20 +48,30 @@ struct Part {
     schemas: TreeMap<ProviderSource, Option<Arc<ProviderSchemas>>>,
 }
 
-struct RenderedObject {
-    /// Keeps the allocation of the change, by which the text is found.
-    change: Arc<ResourceChange>,
-    text: String,
+/// Changes with their texts.
+struct RenderedPart {
+    changes: Vec<Arc<ResourceChange>>,
+    texts: Vec<String>,
 }
 
 /// The texts of objects, by the allocations of their changes.
 #[derive(Default)]
-pub(super) struct ObjectTexts(FxHashMap<*const ResourceChange, RenderedObject>);
+pub(super) struct ObjectTexts {
+    by_change: FxHashMap<*const ResourceChange, String>,
+    /// Keeps the allocations.
+    changes: Vec<Vec<Arc<ResourceChange>>>,
+}
 
 impl ObjectTexts {
-    /// The text of an object. `None` if it must still be rendered.
-    pub(super) fn get(&self, change: &ResourceChange) -> Option<&str> {
-        Some(&self.0.get(&std::ptr::from_ref(change))?.text)
+    /// Takes the text of an object. `None` if it must still be rendered.
+    pub(super) fn take(&mut self, change: &ResourceChange) -> Option<String> {
+        self.by_change.remove(&std::ptr::from_ref(change))
+    }
+
+    fn add(&mut self, part: RenderedPart) {
+        let RenderedPart { changes, texts } = part;
+        self.by_change.extend(changes.iter().map(Arc::as_ptr).zip(texts));
+        self.changes.push(changes);
     }
 }
 
@@ -72,26 +82,29 @@ impl ObjectsAhead {
         ObjectsAhead { settings: Arc::new(settings), handed_over: Mutex::default() }
     }
 
-    /// Renders the plan that was made, as [`plan`](human::plan) does.
-    pub fn plan(&self, view: &PlanView<'_>) -> String {
+    /// Renders the plan that was made, as [`plan`](human::plan) does, in pieces.
+    pub fn plan(&self, view: &PlanView<'_>) -> Vec<String> {
         let Settings { style, show_sensitive, data_dir } = &*self.settings;
         let texts = match view.show_sensitive == *show_sensitive && view.plan.data_dir == *data_dir
         {
             true => self.texts(),
             false => ObjectTexts::default(),
         };
-        human::plan_with(view, &texts, style)
+        human::plan_with(view, texts, style)
     }
 
     /// The texts that are rendered by now. Takes back the parts that have not begun.
     fn texts(&self) -> ObjectTexts {
         let HandedOver { parts, .. } = std::mem::take(&mut *self.lock());
-        let ended = parts.iter().filter_map(|part| match part.take() {
-            Ended::Done(rendered) => Some(rendered),
-            Ended::NotBegun(_) | Ended::Lost => None,
-        });
-        let by_change = |it: RenderedObject| (Arc::as_ptr(&it.change), it);
-        ObjectTexts(ended.flatten().map(by_change).collect())
+        let mut texts = ObjectTexts::default();
+        texts.by_change.reserve(parts.len() * PART);
+        for part in parts {
+            match part.take() {
+                Ended::Done(rendered) => texts.add(rendered),
+                Ended::NotBegun(_) | Ended::Lost => {}
+            }
+        }
+        texts
     }
 
     fn lock(&self) -> MutexGuard<'_, HandedOver> {
@@ -128,7 +141,7 @@ impl Part {
         Part { changes, schemas }
     }
 
-    fn render(self, settings: &Settings) -> Vec<RenderedObject> {
+    fn render(self, settings: &Settings) -> RenderedPart {
         let Settings { ref style, show_sensitive, ref data_dir } = *settings;
         let found = |source: &ProviderSource| self.schemas.get(source).cloned().flatten();
         let mut finder = SchemaFinder::new(&found);
@@ -136,8 +149,7 @@ impl Part {
             let block = finder.block(change);
             human::object(&ObjectView { block, show_sensitive, data_dir }, change, style)
         });
-        let texts: Vec<String> = texts.collect();
-        let rendered = |(change, text)| RenderedObject { change, text };
-        self.changes.into_iter().zip(texts).map(rendered).collect()
+        let texts = texts.collect();
+        RenderedPart { changes: self.changes, texts }
     }
 }

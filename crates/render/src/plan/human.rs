@@ -37,11 +37,12 @@ pub(super) const LEGEND: [(Action, &str); 8] = [
 /// Objects are sorted by address. The time is linear in the size of the plan. Two lists are compared by their
 /// longest common subsequence up to a million pairs of elements, and beyond that by the elements that occur once.
 pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
-    plan_with(view, &ObjectTexts::default(), style)
+    plan_with(view, ObjectTexts::default(), style).concat()
 }
 
-/// Renders a plan of which some objects are rendered already, in the same style.
-pub(super) fn plan_with(view: &PlanView<'_>, texts: &ObjectTexts, style: &Style) -> String {
+/// Renders a plan of which some objects are rendered already, in the same style. Returns the text in pieces, because
+/// that of a large plan is large.
+pub(super) fn plan_with(view: &PlanView<'_>, texts: ObjectTexts, style: &Style) -> Vec<String> {
     let plan = view.plan;
     let changes = shown_changes(&plan.resource_changes);
     let outputs = diff::output_lines(view, style);
@@ -49,25 +50,26 @@ pub(super) fn plan_with(view: &PlanView<'_>, texts: &ObjectTexts, style: &Style)
     let is_refresh_only = plan.mode == PlanMode::RefreshOnly;
     let drift = if is_empty && !is_refresh_only { String::new() } else { drift(view, style) };
     if is_empty {
-        return if drift.is_empty() { nothing(plan, style) } else { drift };
+        return vec![if drift.is_empty() { nothing(plan, style) } else { drift }];
     }
-    let mut text = drift;
-    if !text.is_empty() {
-        let _ = writeln!(text, "\n{}", style.paint(Paint::Dim, &style.rule()));
+    let mut pieces = vec![drift];
+    if !pieces[0].is_empty() {
+        pieces.push(format!("\n{}\n", style.paint(Paint::Dim, &style.rule())));
     }
     let has_actions = changes.iter().any(|it| it.change.action != Action::NoOp);
     if !changes.is_empty() {
-        push_changes(view, &changes, texts, style, &mut text);
+        push_changes(view, &changes, texts, style, &mut pieces);
     }
     if !outputs.is_empty() {
-        let _ = write!(text, "\nChanges to Outputs:\n{outputs}");
+        pieces.push("\nChanges to Outputs:\n".to_owned());
+        pieces.push(outputs);
         if !has_actions {
             let note = "You can apply this plan to save these new output values to the OpenTofu \
                         state, without changing any real infrastructure.";
-            let _ = writeln!(text, "\n{}", style.wrap(note, 1));
+            pieces.push(format!("\n{}\n", style.wrap(note, 1)));
         }
     }
-    text
+    pieces
 }
 
 /// The files that a plan wrote.
@@ -115,11 +117,12 @@ pub(crate) fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceCha
 fn push_changes(
     view: &PlanView<'_>,
     changes: &[&ResourceChange],
-    texts: &ObjectTexts,
+    texts: ObjectTexts,
     style: &Style,
-    text: &mut String,
+    pieces: &mut Vec<String>,
 ) {
     let does = |action| changes.iter().any(|it| it.change.action == action);
+    let mut text = String::new();
     if LEGEND.iter().any(|(action, _)| does(*action)) {
         let intro = "OpenTofu used the selected providers to generate the following execution \
                      plan. Resource actions are indicated with the following symbols:";
@@ -133,31 +136,27 @@ fn push_changes(
         false => "OpenTofu will perform the following actions:",
     };
     let _ = writeln!(text, "\n{heading}");
-    push_objects(view, changes, texts, style, text);
+    pieces.push(text);
+    pieces.extend(objects(view, changes, texts, style));
     let counts = summary(engine::Operation::Plan, &engine::ChangeCounts::of_plan(view.plan));
     let counts = counts.strip_prefix("Plan:").unwrap_or(&counts);
-    let _ = writeln!(text, "\n{}{counts}", style.paint(Paint::Bold, "Plan:"));
-    text.push_str(&overview(changes, style));
+    pieces.push(format!("\n{}{counts}\n", style.paint(Paint::Bold, "Plan:")));
+    pieces.push(overview(changes, style));
 }
 
-/// Appends the changed objects.
-fn push_objects(
+/// The text of each changed object.
+fn objects(
     view: &PlanView<'_>,
     changes: &[&ResourceChange],
-    texts: &ObjectTexts,
+    mut texts: ObjectTexts,
     style: &Style,
-    text: &mut String,
-) {
-    let known: Vec<Option<&str>> = changes.iter().map(|it| texts.get(it)).collect();
+) -> Vec<String> {
+    let known: Vec<Option<String>> = changes.iter().map(|it| texts.take(it)).collect();
     let missing = changes.iter().zip(&known).filter(|(_, text)| text.is_none());
     let missing: Vec<&ResourceChange> = missing.map(|(change, _)| *change).collect();
     let rendered = map_changes(view, &missing, |view, change| object(view, change, style));
-    let length = known.iter().flatten().map(|it| it.len()).sum::<usize>();
-    text.reserve(length + rendered.iter().map(String::len).sum::<usize>());
-    let mut rendered = rendered.iter();
-    for known in known {
-        text.push_str(known.or_else(|| rendered.next().map(String::as_str)).unwrap_or_default());
-    }
+    let mut rendered = rendered.into_iter();
+    known.into_iter().filter_map(|known| known.or_else(|| rendered.next())).collect()
 }
 
 /// Renders a changed object. Empty if nothing in it changes.
