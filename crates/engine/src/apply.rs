@@ -111,7 +111,7 @@ async fn apply_plan(
 
 /// Reports the objects that the plan imported, and records them in the journal. `refreshed` has them already.
 async fn take_imports(applying: &Applying<'_>, plan: &Plan, uncertain: &[Intent]) {
-    let imports = plan.changes().filter_map(|it| Some((&it.addr, it.change.importing.as_ref()?)));
+    let imports = plan.changes().filter_map(|it| Some((&it.addr, it.change.importing.as_deref()?)));
     let imports: Vec<(&ResourceInstance, &Importing)> = imports.collect();
     for (address, importing) in &imports {
         let id = import_id(importing);

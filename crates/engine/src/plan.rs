@@ -373,9 +373,9 @@ fn note_previous_addresses(plan: &mut Plan, moves: &Moves<'_>) {
             }
             reason => reason,
         };
-        if change.previous_addr.as_ref() != previous || change.reason != reason {
+        if change.previous_addr.as_deref() != previous || change.reason != reason {
             let change = Arc::make_mut(change);
-            change.previous_addr = previous.cloned();
+            change.previous_addr = previous.cloned().map(Box::new);
             change.reason = reason;
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn text(plan: &Plan) -> Option<String> {
     let generated = plan.changes().filter(|it| !it.change.generated_config.is_empty());
     let blocks: String = generated
         .map(|it| {
-            let from = match &it.change.importing {
+            let from = match it.change.importing.as_deref() {
                 Some(Importing::Id(id)) => format!(" from {}", values::go_quoted(id)),
                 _ => String::new(),
             };

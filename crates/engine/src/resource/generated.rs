@@ -55,7 +55,7 @@ impl Planning<'_> {
         let plan = planned.unwrap_or_else(|_| unchanged(&prior));
         let value = plan.after.clone();
         let mut change = self.resource_change(&subject, &plan);
-        change.change.importing = Some(wanted.importing.clone()).filter(|_| !has_failed);
+        change.change.importing = (!has_failed).then(|| Box::new(wanted.importing.clone()));
         change.change.generated_config = text;
         self.finish_generated(&subject, change, value);
         if has_failed { Err(Failed) } else { Ok(()) }

@@ -45,7 +45,7 @@ impl Planning<'_> {
         self.reuse.memo(|memo| {
             let known = memo.object(&subject.object)?;
             let change = known.planned.change.as_ref()?;
-            let is_same = change.change.importing.as_ref() == Some(&wanted.importing)
+            let is_same = change.change.importing.as_deref() == Some(&wanted.importing)
                 && known.prior.is_none()
                 && known.provider == provider;
             known.planned.refreshed.clone().filter(|_| is_same)

@@ -98,7 +98,7 @@ impl Planning<'_> {
         self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
         let drift = self.decisions.drift(&subject.object);
         let mut change = self.resource_change(subject, &plan);
-        change.change.importing = import.map(|it| it.importing.clone());
+        change.change.importing = import.map(|it| Box::new(it.importing.clone()));
         Ok(Planned {
             change: Some(Arc::new(change)),
             drift,

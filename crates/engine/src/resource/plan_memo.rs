@@ -95,9 +95,13 @@ impl Planning<'_> {
     }
 
     /// The provider configuration that manages an object of a resource's node.
-    fn provider_of_node(&self, node: NodeIx, object: &ObjectAddress) -> Option<ProviderConfigRef> {
+    fn provider_of_node(
+        &self,
+        node: NodeIx,
+        object: &ObjectAddress,
+    ) -> Option<Arc<ProviderConfigRef>> {
         let NodeKind::Declared { .. } = self.nodes.kind(node) else {
-            return self.state.previous().provider_of_object(object).cloned();
+            return self.state.previous().provider_of_object(object).cloned().map(Arc::new);
         };
         let entry = self.resource_entry(node).ok()?;
         let instance = self.provider_of_object(node, &entry, object).ok()?;
@@ -143,7 +147,7 @@ impl Planning<'_> {
             };
             let prior = self.state.previous().object(&subject.object);
             let imported =
-                known.planned.change.as_ref().and_then(|it| it.change.importing.as_ref());
+                known.planned.change.as_ref().and_then(|it| it.change.importing.as_deref());
             let same = same_item
                 && known.config == config
                 && known.prior.as_ref() == prior

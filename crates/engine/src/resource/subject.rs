@@ -29,7 +29,7 @@ pub(crate) struct Subject {
     pub(crate) provider_meta: Option<Value>,
     /// The node of the provider.
     pub(crate) provider_node: NodeIx,
-    pub(crate) provider: ProviderConfigRef,
+    pub(crate) provider: Arc<ProviderConfigRef>,
     /// The block; `None` if the configuration has none.
     pub(crate) entry: Option<Entry>,
     /// The module instance of the block.

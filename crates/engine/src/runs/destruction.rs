@@ -11,6 +11,8 @@
 //!   all instances of b ──► applied b ──► ready (late) a ──► destroy the old a[0]
 //! ```
 
+use std::sync::Arc;
+
 use addr::{ConfigResource, ModulePath, ProviderConfigRef, Resource, ResourceInstance};
 use rustc_hash::FxHashMap;
 use sorted::{TreeMap, TreeSet};
@@ -60,7 +62,7 @@ struct Gates {
     ready: NodeIx,
     done: NodeIx,
     /// The provider configuration of the destroyed objects.
-    provider: ProviderConfigRef,
+    provider: Arc<ProviderConfigRef>,
 }
 
 /// A part of a module that a node of the kind [`NodeKind::Applied`] waits for.

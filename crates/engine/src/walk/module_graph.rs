@@ -1,6 +1,6 @@
 //! The nodes and edges of module instances, and the resolution of provider names in them.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use addr::{
     InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource, ResourceMode,
@@ -255,8 +255,11 @@ impl Walk<'_> {
     }
 
     /// The reference to an instance of a provider configuration.
-    pub(crate) fn provider_ref_of(&self, instance: &ProviderInstance) -> ProviderConfigRef {
-        ProviderConfigRef { key: instance.key.clone(), ..self.provider_ref(instance.node) }
+    pub(crate) fn provider_ref_of(&self, instance: &ProviderInstance) -> Arc<ProviderConfigRef> {
+        self.modules.provider_ref(instance, || ProviderConfigRef {
+            key: instance.key.clone(),
+            ..self.provider_ref(instance.node)
+        })
     }
 
     /// Finds the provider configuration that a state or a plan names, in its module or in a module around it.

@@ -3,9 +3,10 @@
 use std::{
     cell::{Cell, OnceCell, RefCell},
     rc::Rc,
+    sync::Arc,
 };
 
-use addr::{InstanceKey, ModuleInstance, ModulePath, ProviderSource};
+use addr::{InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource};
 use hir::{Entry, Module, program::ModuleId};
 use rustc_hash::FxHashMap;
 use sorted::TreeMap;
@@ -51,6 +52,8 @@ pub(crate) struct Modules {
     /// The attributes that modules read of their resources, computed at the first question.
     reads: RefCell<FxHashMap<ModuleId, Rc<ReadAttributes>>>,
     implicit: RefCell<ImplicitProviders>,
+    /// The names of provider configurations, which all their objects share.
+    provider_refs: RefCell<FxHashMap<ProviderInstance, Arc<ProviderConfigRef>>>,
 }
 
 /// The providers that the root module configures implicitly, by an empty configuration.
@@ -125,6 +128,21 @@ impl Modules {
         node
     }
 
+    /// The name of a provider configuration. `make` makes it at the first question.
+    pub(crate) fn provider_ref(
+        &self,
+        instance: &ProviderInstance,
+        make: impl FnOnce() -> ProviderConfigRef,
+    ) -> Arc<ProviderConfigRef> {
+        let mut refs = self.provider_refs.borrow_mut();
+        if let Some(known) = refs.get(instance) {
+            return Arc::clone(known);
+        }
+        let new = Arc::new(make());
+        refs.insert(instance.clone(), Arc::clone(&new));
+        new
+    }
+
     /// Takes all module instances out.
     pub(crate) fn take(&self) -> KeptModules {
         KeptModules {
@@ -139,6 +157,7 @@ impl Modules {
         self.list.replace(kept.list);
         self.instances.set(kept.instances);
         self.implicit.replace(kept.implicit);
+        self.provider_refs.take();
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) enum Outcome {
 }
 
 /// One instance of a provider configuration.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ProviderInstance {
     /// The node of the configuration.
     pub(crate) node: NodeIx,

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn shown(world: &World, plan: &Plan, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
     for change in &plan.resource_changes {
-        let from = match &change.change.importing {
+        let from = match change.change.importing.as_deref() {
             None => String::new(),
             Some(Importing::Id(id)) => format!(" from {id:?}"),
             Some(Importing::Identity(identity)) => format!(" from {identity:?}"),

@@ -231,7 +231,7 @@ const HOSTILE: &str =
 fn hostile_texts_stay_texts_in_every_place() {
     let key = "module.m[\"</summary>\\\" x='\"].t_secret.a[\"<img src=x>\"]";
     let mut replaced = updated(key, "before", HOSTILE);
-    replaced.change.importing = Some(state::Importing::Id(HOSTILE.to_owned()));
+    replaced.change.importing = Some(Box::new(state::Importing::Id(HOSTILE.to_owned())));
     let mut plan =
         plan_of(vec![replaced, updated("t_secret.b", "{\"</script>\": 1}", "{\"<i>\": 2}")]);
     plan.resource_drift.push(Arc::new(updated("t_secret.b", "a\nb", HOSTILE)));

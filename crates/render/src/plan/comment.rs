@@ -65,7 +65,7 @@ impl Note {
 pub(crate) fn notes(change: &ResourceChange) -> Vec<Note> {
     let mut notes: Vec<Note> = reasons(change).into_iter().map(Note::plain).collect();
     if let Some(previous) =
-        change.previous_addr.as_ref().filter(|it| **it != change.addr && !is_move_only(change))
+        change.previous_addr.as_deref().filter(|it| **it != change.addr && !is_move_only(change))
     {
         notes.push(Note::plain(format!("(moved from {previous})")));
     }
@@ -89,7 +89,7 @@ pub(crate) fn is_shown(change: &ResourceChange) -> bool {
 }
 
 pub(super) fn is_moved(change: &ResourceChange) -> bool {
-    change.previous_addr.as_ref().is_some_and(|it| *it != change.addr)
+    change.previous_addr.as_deref().is_some_and(|it| *it != change.addr)
 }
 
 /// The words after the address: the action on the object.
@@ -186,7 +186,7 @@ fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
             format!("(because {} is not in configuration)", local(&change.addr))
         }
         Reason::DeleteBecauseNoMoveTarget => {
-            let previous = change.previous_addr.as_ref().unwrap_or(&change.addr);
+            let previous = change.previous_addr.as_deref().unwrap_or(&change.addr);
             format!(
                 "(because {previous} was moved to {}, which is not in configuration)",
                 change.addr
@@ -227,7 +227,7 @@ fn wrong_repetition(key: &InstanceKey) -> &'static str {
 }
 
 fn push_import(change: &ResourceChange, notes: &mut Vec<Note>) {
-    let Some(importing) = &change.change.importing else { return };
+    let Some(importing) = change.change.importing.as_deref() else { return };
     let mut push = |line: String| notes.push(Note::plain(line));
     if change.change.action == Action::NoOp && !change.change.generated_config.is_empty() {
         push("(config will be generated)".to_owned());

@@ -186,7 +186,7 @@ fn resource_change(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
         let is_first = name == "address";
         fields.insert(name, value);
         if is_first {
-            let previous = change.previous_addr.as_ref().filter(|it| **it != change.addr);
+            let previous = change.previous_addr.as_deref().filter(|it| **it != change.addr);
             let module = Some(&change.addr.module).filter(|it| !it.is_root());
             fields
                 .extend(previous.map(|it| ("previous_address".to_owned(), it.to_string().into())));
@@ -216,7 +216,7 @@ fn change_fields(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
         ("before_sensitive", Some(json::sensitive_flags(&before))),
         ("after_sensitive", Some(json::sensitive_flags(&after))),
         ("replace_paths", (!replace.is_empty()).then_some(Json::Array(replace))),
-        ("importing", details.importing.as_ref().map(importing)),
+        ("importing", details.importing.as_deref().map(importing)),
         (
             "generated_config",
             Some(details.generated_config.as_str()).filter(|it| !it.is_empty()).map(Json::from),

@@ -136,12 +136,12 @@ fn of_value(output: &state::OutputValue) -> Json {
 }
 
 fn described(change: &ResourceChange) -> Json {
-    let importing = change.change.importing.as_ref().map(|it| match it {
+    let importing = change.change.importing.as_deref().map(|it| match it {
         Importing::Id(id) => json!({"id": id}),
         Importing::Identity(identity) => json!({"identity": json::known(identity)}),
     });
     let previous: Option<&ResourceInstance> =
-        change.previous_addr.as_ref().filter(|_| super::comment::is_moved(change));
+        change.previous_addr.as_deref().filter(|_| super::comment::is_moved(change));
     json::object([
         ("resource", Some(resource(&change.addr))),
         ("previous_resource", previous.map(resource)),

@@ -69,7 +69,7 @@ pub(crate) fn change(address: &str, action: Action, before: Value, after: Value)
         addr: parse_resource_instance(address).expect("an address"),
         previous_addr: None,
         deposed: None,
-        provider: ProviderConfigRef::default_in(addr::ModulePath::root(), source),
+        provider: ProviderConfigRef::default_in(addr::ModulePath::root(), source).into(),
         change: Change {
             action,
             before,
@@ -334,7 +334,7 @@ fn control_characters_of_values_are_escaped_in_plans() {
         ("id", Value::string("\u{8}")),
     ]);
     let mut imported = change("t_secret.a[\"\u{1b}\"]", Action::Update, secret(&[]), after);
-    imported.change.importing = Some(Importing::Id("\u{1b}[2J".to_owned()));
+    imported.change.importing = Some(Box::new(Importing::Id("\u{1b}[2J".to_owned())));
     check(
         vec![imported],
         expect![[r#"
@@ -522,12 +522,13 @@ fn plan_footer_explains_how_to_apply() {
 #[test]
 fn plan_prints_json_lines() {
     let mut moved = change("t_secret.new", Action::NoOp, secret(&[]), secret(&[]));
-    moved.previous_addr = Some(parse_resource_instance("t_secret.old").expect("an address"));
+    moved.previous_addr =
+        Some(Box::new(parse_resource_instance("t_secret.old").expect("an address")));
     let mut replaced =
         change("t_secret.a[\"k\"]", Action::CreateThenDelete, secret(&[]), secret(&[]));
     replaced.reason = Some(Reason::ReplaceBecauseCannotUpdate);
     let mut imported = change("t_secret.i", Action::NoOp, secret(&[]), secret(&[]));
-    imported.change.importing = Some(Importing::Id("i-1".to_owned()));
+    imported.change.importing = Some(Box::new(Importing::Id("i-1".to_owned())));
     let unchanged = change("t_secret.same", Action::NoOp, secret(&[]), secret(&[]));
     let mut plan = plan_of(vec![moved, replaced, imported, unchanged]);
     let sensitive = Value::string("hunter2").with_mark(Mark::Sensitive);

@@ -102,9 +102,9 @@ fn resource_change(json: &Json, schemas: &AllSchemas) -> ResourceChange {
     let change = &json["change"];
     let paths = change["replace_paths"].as_array().into_iter().flatten();
     ResourceChange {
-        previous_addr: json["previous_address"].as_str().map(instance),
+        previous_addr: json["previous_address"].as_str().map(|it| Box::new(instance(it))),
         deposed: json["deposed"].as_str().and_then(DeposedKey::parse),
-        provider,
+        provider: provider.into(),
         change: Change {
             action: action(&change["actions"]),
             before: value(&change["before"], &Json::Null, &change["before_sensitive"], &ty),
@@ -114,7 +114,9 @@ fn resource_change(json: &Json, schemas: &AllSchemas) -> ResourceChange {
                 &change["after_sensitive"],
                 &ty,
             ),
-            importing: change["importing"]["id"].as_str().map(|id| Importing::Id(id.to_owned())),
+            importing: change["importing"]["id"]
+                .as_str()
+                .map(|id| Box::new(Importing::Id(id.to_owned()))),
             generated_config: text(change, "generated_config"),
             before_identity: None,
             after_identity: None,

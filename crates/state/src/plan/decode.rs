@@ -105,14 +105,14 @@ impl Decoder {
         let action = action(it.action)?;
         let deposed = it.deposed.map(|key| deposed(&addr, &key, action));
         Ok(ResourceChange {
-            previous_addr: it.previous_addr.as_deref().map(instance).transpose()?,
+            previous_addr: it.previous_addr.as_deref().map(instance).transpose()?.map(Box::new),
             deposed: deposed.transpose()?,
-            provider: ProviderConfigRef::parse(&it.provider).map_err(address)?,
+            provider: Arc::new(ProviderConfigRef::parse(&it.provider).map_err(address)?),
             change: Change {
                 action,
                 before: self.required(it.before.as_ref(), &it.addr)?,
                 after: self.required(it.after.as_ref(), &it.addr)?,
-                importing,
+                importing: importing.map(Box::new),
                 generated_config: it.generated_config,
                 before_identity: it.before_identity.map(|it| self.value(&it)).transpose()?,
                 after_identity: it.after_identity.map(|it| self.value(&it)).transpose()?,

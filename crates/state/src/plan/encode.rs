@@ -89,7 +89,7 @@ impl Encoder {
         }
         let what = || it.addr.to_string();
         let change = &it.change;
-        let (import_id, import_identity) = match &change.importing {
+        let (import_id, import_identity) = match change.importing.as_deref() {
             None => (None, None),
             Some(Importing::Id(id)) => (Some(id.clone()), None),
             Some(Importing::Identity(identity)) => (None, Some(self.value(identity, &what)?)),

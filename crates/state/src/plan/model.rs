@@ -97,11 +97,11 @@ pub struct ResourceChange {
     /// The address of the resource instance.
     pub addr: ResourceInstance,
     /// The address in the previous run, if the instance was moved.
-    pub previous_addr: Option<ResourceInstance>,
+    pub previous_addr: Option<Box<ResourceInstance>>,
     /// The key of a deposed object. `None` for the current object.
     pub deposed: Option<DeposedKey>,
     /// The provider configuration of the resource.
-    pub provider: ProviderConfigRef,
+    pub provider: Arc<ProviderConfigRef>,
     /// The action and the values before and after it.
     pub change: Change,
     /// The provider's private data for apply.
@@ -146,7 +146,7 @@ pub struct Change {
     /// The planned value after the action.
     pub after: Value,
     /// The import, if the object is imported.
-    pub importing: Option<Importing>,
+    pub importing: Option<Box<Importing>>,
     /// The configuration in HCL that `-generate-config-out` wrote for an imported object.
     pub generated_config: String,
     /// The resource identity before the action.

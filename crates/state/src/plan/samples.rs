@@ -70,10 +70,11 @@ pub(crate) fn change(addr: &str) -> ResourceChange {
     let secret = || Value::string("s").with_mark(Mark::Sensitive);
     ResourceChange {
         addr: parse_resource_instance(addr).expect("an address"),
-        previous_addr: Some(parse_resource_instance("t.old").expect("an address")),
+        previous_addr: Some(Box::new(parse_resource_instance("t.old").expect("an address"))),
         deposed: None,
         provider: ProviderConfigRef::parse("provider[\"terraform.io/builtin/terraform\"].a")
-            .expect("an address"),
+            .expect("an address")
+            .into(),
         change: Change {
             action: Action::CreateThenDelete,
             before: Value::object_from([
@@ -84,7 +85,7 @@ pub(crate) fn change(addr: &str) -> ResourceChange {
                 ("id", Value::unknown(Type::String).refined_not_null()),
                 ("list", Value::tuple(vec![secret(), Value::dynamic()])),
             ]),
-            importing: Some(Importing::Id("i-1".to_owned())),
+            importing: Some(Box::new(Importing::Id("i-1".to_owned()))),
             generated_config: "resource \"t\" \"n\" {}".to_owned(),
             before_identity: Some(Value::object_from([("account", Value::int(1))])),
             after_identity: None,
