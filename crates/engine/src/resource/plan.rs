@@ -137,9 +137,14 @@ impl Planning<'_> {
         if action != Action::NoOp {
             self.nodes.facts(subject.node, |it| it.changes = true);
         }
+        self.add_change(&subject.object, change);
+    }
+
+    /// Announces a change and adds it to the plan.
+    pub(crate) fn add_change(&self, address: &ObjectAddress, change: &Arc<ResourceChange>) {
         self.emit(Event::Planned {
-            address: subject.object.clone(),
-            action,
+            address: address.clone(),
+            action: change.change.action,
             reason: change.reason,
         });
         if let Some(sink) = &self.environment.changes {

@@ -84,12 +84,7 @@ impl Planning<'_> {
         if let Some(change) = &planned.change {
             let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
             self.nodes.facts(node, |it| it.changes |= counts);
-            self.emit(crate::event::Event::Planned {
-                address: address.clone(),
-                action: change.change.action,
-                reason: change.reason,
-            });
-            self.decisions.add_change(change.clone());
+            self.add_change(address, change);
         }
         planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
     }

@@ -14,9 +14,9 @@ use db::{Diagnostic, MemorySystem, Summary, System, fixture::split_fixture};
 use engine::*;
 use hir::Program;
 use project::{Configure as _, EditableProject};
-use provider::{BoxFuture, Provider, Provisioner};
-use sorted::TreeMap;
-use state::{ObjectAddress, PlanMode, State};
+use provider::{BoxFuture, Provider, ProviderSchemas, Provisioner};
+use sorted::{TreeMap, TreeSet};
+use state::{ObjectAddress, PlanMode, ResourceChange, State};
 use values::Value;
 
 use crate::{
@@ -24,6 +24,29 @@ use crate::{
     network::Network,
     provisioner_plugins::{self, Echo},
 };
+
+/// The objects whose changes were announced while a plan was made.
+#[derive(Default)]
+struct SeenChanges(Mutex<TreeSet<ObjectAddress>>);
+
+impl ChangeSink for SeenChanges {
+    fn planned(&self, change: &Arc<ResourceChange>, _: SchemasOfProvider<'_>) {
+        let is_new = self.0.lock().expect("not poisoned").insert(change.object());
+        assert!(is_new, "{} is announced once", change.object());
+    }
+}
+
+impl SeenChanges {
+    fn check(&self, outcome: &PlanOutcome) {
+        let seen = self.0.lock().expect("not poisoned");
+        for change in outcome.plan.changes() {
+            assert!(seen.contains(&change.object()), "{} was not announced", change.object());
+        }
+    }
+}
+
+/// Finds the schemas of a provider.
+type SchemasOfProvider<'a> = &'a dyn Fn(&ProviderSource) -> Option<Arc<ProviderSchemas>>;
 
 pub(crate) struct World {
     pub(crate) project: EditableProject,
@@ -395,7 +418,13 @@ impl World {
             Some(planner) => {
                 block_on(planner.plan(&program, state, variables, &environment, options))
             }
-            None => block_on(plan(&program, state, variables, &environment, options)),
+            None => {
+                let seen = Arc::new(SeenChanges::default());
+                let environment = Environment { changes: Some(seen.clone()), ..environment };
+                let outcome = block_on(plan(&program, state, variables, &environment, options));
+                seen.check(&outcome);
+                outcome
+            }
         }
     }
 

@@ -153,3 +153,82 @@ impl Part {
         RenderedPart { changes: self.changes, texts }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use state::{Action, Plan};
+    use values::Value;
+
+    use super::*;
+    use crate::plan::tests::{change, null, plan_of, schemas, secret};
+
+    /// A plan with two parts and a rest, of objects with and without a schema.
+    fn large_plan() -> Plan {
+        let object = |index: usize| {
+            let name = Value::string(format!("{index}"));
+            let (address, after) = match index % 3 {
+                0 => ("t_secret.it", secret(&[("path", name.clone()), ("sensitive", name)])),
+                1 => ("data.t_secret.it", null()),
+                _ => ("t_other.it", Value::object_from([("name", name)])),
+            };
+            change(&format!("{address}[{index}]"), Action::Create, null(), after)
+        };
+        plan_of((0..2 * PART + 10).map(object).collect())
+    }
+
+    /// Checks that the text is the same with and without a rendering ahead of `planned`. Returns the number of objects
+    /// that were rendered ahead.
+    #[track_caller]
+    fn check(
+        ahead: ObjectsAhead,
+        planned: &[Arc<ResourceChange>],
+        plan: &Plan,
+        reveal: bool,
+    ) -> usize {
+        let known = schemas();
+        let find = |_: &ProviderSource| Some(Arc::clone(&known));
+        // In the order in which a run could come to them.
+        planned.iter().rev().for_each(|it| ahead.planned(it, &find));
+        let parts = ahead.lock().parts.clone();
+        for part in &parts {
+            // Does nothing if another thread was faster.
+            part.run(|it| it.render(&ahead.settings));
+        }
+        let view = PlanView { plan, schemas: &find, show_sensitive: reveal };
+        assert_eq!(ahead.plan(&view).concat(), human::plan(&view, &Style::PLAIN));
+        parts.len() * PART
+    }
+
+    fn ahead(reveal: bool) -> ObjectsAhead {
+        ObjectsAhead::new(Style::PLAIN, reveal, ".terraform")
+    }
+
+    #[test]
+    fn text_is_the_same_as_without_rendering_ahead() {
+        let plan = large_plan();
+        for reveal in [false, true] {
+            let rendered = check(ahead(reveal), &plan.resource_changes, &plan, reveal);
+            assert_eq!(rendered, if parallel::processors() > 1 { 2 * PART } else { 0 });
+        }
+        check(ahead(false), &[], &plan, false);
+    }
+
+    #[test]
+    fn changes_that_the_plan_replaces_or_drops_do_not_count() {
+        let mut plan = large_plan();
+        let planned = plan.resource_changes.clone();
+        for it in plan.resource_changes.iter_mut().step_by(7) {
+            Arc::make_mut(it).change.action = Action::Delete;
+        }
+        plan.resource_changes.retain(|it| it.addr.to_string().len() % 5 != 0);
+        check(ahead(false), &planned, &plan, false);
+    }
+
+    #[test]
+    fn secrets_and_directories_are_shown_as_the_plan_wants_it() {
+        let plan = large_plan();
+        check(ahead(true), &plan.resource_changes, &plan, false);
+        let elsewhere = ObjectsAhead::new(Style::PLAIN, false, "elsewhere");
+        check(elsewhere, &plan.resource_changes, &plan, false);
+    }
+}
