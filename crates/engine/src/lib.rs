@@ -18,8 +18,9 @@
 //! ```
 //!
 //! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands
-//! ([`CommandRunner`]), other machines ([`Machines`]), events ([`EventSink`]), temporary directories
-//! ([`TempDirectories`]), the record of changes ([`Journal`]), the [`Redactor`] for logs, and a [`CancelToken`].
+//! ([`CommandRunner`]), other machines ([`Machines`]), the receivers of events ([`EventSink`]) and of planned changes
+//! ([`ChangeSink`]), temporary directories ([`TempDirectories`]), the record of changes ([`Journal`]), the [`Redactor`]
+//! for logs, and a [`CancelToken`].
 //!
 //! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a
 //! plan with [`PlanMode::Destroy`](state::PlanMode), followed by its apply.

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     fs,
     path::PathBuf,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use crate::{
@@ -78,12 +78,22 @@ fn is_provider(process: u32) -> bool {
     String::from_utf8_lossy(&arguments).contains("serve-bundled-provider")
 }
 
-/// The files of the cached verdicts.
-fn kept(bench: &Bench) -> Vec<PathBuf> {
+/// The size of a verdict on disk: a part of a hash, and the day of the last use.
+const RECORD: usize = 16 + 4;
+
+/// The cached verdicts, each with the name of its file.
+fn kept(bench: &Bench) -> Vec<(String, Vec<u8>)> {
     let directory = bench.root().join("home/.cache/mayfly/verdicts");
-    let shards = fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path());
-    let files = shards.filter(|it| it.is_dir()).flat_map(|it| fs::read_dir(it).expect("lists"));
-    files.map(|it| it.expect("lists").path()).collect()
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries.filter(|it| it.file_name() != "key").map(|it| it.path());
+    let records = files.flat_map(|file| {
+        let name = file.file_name().expect("has one").to_string_lossy().into_owned();
+        let bytes = fs::read(&file).expect("is there");
+        assert_eq!(bytes.len() % RECORD, 0, "{name}");
+        let record = |it: &[u8]| (name.clone(), it.to_vec());
+        bytes.chunks(RECORD).map(record).collect::<Vec<_>>()
+    });
+    records.collect()
 }
 
 #[test]
@@ -187,10 +197,11 @@ fn cached_verdict_contains_no_configuration_text() {
     assert!(!asks(&bench, "c"));
     let verdicts = kept(&bench);
     assert_eq!(verdicts.len(), 1);
-    for path in verdicts {
-        assert_eq!(fs::read(&path).expect("is there"), b"");
-        let name = path.file_name().and_then(|it| it.to_str()).expect("is text").to_owned();
-        assert!(name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit()), "{name}");
+    let today = SystemTime::UNIX_EPOCH.elapsed().expect("is later").as_secs() / 86_400;
+    for (file, record) in verdicts {
+        assert_eq!(file, format!("{:02x}.verdicts", record[0]));
+        let day = u32::from_le_bytes(record[16..].try_into().expect("has four bytes"));
+        assert!(today.abs_diff(u64::from(day)) <= 1, "{day}");
     }
     let home = bench.root().join("home");
     let found: Vec<String> = files_below(&home)
