@@ -422,3 +422,34 @@ fn into_text(bytes: Vec<u8>) -> String {
 pub(crate) fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the calls.
+    #[derive(Default)]
+    struct Calls(Vec<usize>, Vec<u8>);
+
+    impl Write for Calls {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(bytes.len());
+            self.1.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pieces_are_written_in_order_and_in_few_calls() {
+        let lengths = [0, 10, BLOCK - 10, 1, 3 * BLOCK, 5, BLOCK, BLOCK - 1, 1, 1, 0];
+        let pieces: Vec<String> =
+            ('a'..).zip(lengths).map(|(it, n)| it.to_string().repeat(n)).collect();
+        let mut out = Calls::default();
+        write_pieces(&pieces, &mut out).expect("is written");
+        assert_eq!(out.1, pieces.concat().as_bytes());
+        assert_eq!(out.0, [BLOCK, 1, 3 * BLOCK, 5, BLOCK, BLOCK, 1]);
+    }
+}

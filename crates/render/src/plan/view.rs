@@ -54,8 +54,8 @@ impl<'a> SchemaFinder<'a> {
 }
 
 fn has_same_type(a: &ResourceChange, b: &ResourceChange) -> bool {
-    let kind = |it: &ResourceChange| it.addr.resource.mode;
-    kind(a) == kind(b)
-        && a.addr.resource.type_name == b.addr.resource.type_name
+    let (one, other) = (&a.addr.resource, &b.addr.resource);
+    one.mode == other.mode
+        && one.type_name == other.type_name
         && a.provider.source == b.provider.source
 }
