@@ -266,7 +266,8 @@ impl Applying<'_> {
         plan: &ChangePlan,
     ) -> Result<Value, Failed> {
         let Some(prior) = prior else { return Err(Failed) };
-        let object = self.encode(subject, &plan.after, (*prior.object).clone())?;
+        let kept = self.configured(subject, (*prior.object).clone());
+        let object = self.encode(subject, &plan.after, kept)?;
         self.save(subject, Some(Arc::new(object)), None).await?;
         Ok(plan.after.clone())
     }
@@ -504,16 +505,23 @@ impl Walk<'_> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: applied.private.as_bytes().into(),
-            dependencies: self.dependencies_of(subject.address()),
-            create_before_destroy: self.creates_first(&subject.address().config()),
-            skip_destroy: subject.block().is_some_and(|it| it.resource().lifecycle.skip_destroy),
             status,
             identity: self.encode_identity(subject, applied.identity.as_ref()),
             ..Object::from_json(version, Arc::from("{}"))
         };
-        let object = self.encode(subject, &value, kept)?;
+        let object = self.encode(subject, &value, self.configured(subject, kept))?;
         self.save(subject, Some(Arc::new(object)), intent).await?;
         if applied.failed { Err(Failed) } else { Ok(value) }
+    }
+
+    /// An object with what the state takes from the configuration: the dependencies and the kind of its end.
+    fn configured(&self, subject: &Subject, object: Object) -> Object {
+        Object {
+            dependencies: self.dependencies_of(subject.address()),
+            create_before_destroy: self.creates_first(&subject.address().config()),
+            skip_destroy: subject.block().is_some_and(|it| it.resource().lifecycle.skip_destroy),
+            ..object
+        }
     }
 
     /// Puts an object into the state, or removes it if `None`, and waits until that is durable. `answers` is the

@@ -346,3 +346,28 @@ fn objects_with_reversed_references_are_destroyed() {
     assert_eq!(summaries(&world.apply()), "");
     assert!(world.state.is_empty());
 }
+
+#[test]
+fn update_of_marks_alone_takes_the_dependencies_of_the_configuration() {
+    let a = "resource \"test_thing\" \"a\" { name = \"a\" }\n";
+    let mut world = world(&format!(
+        "{a}resource \"test_thing\" \"b\" {{\n  name = test_thing.a.name\n  tags = {{ t = \"1\" }}\n}}\n"
+    ));
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(dependencies(&world), "test_thing.b: test_thing.a\n");
+    world.log();
+    world.edit(
+        "main.tf",
+        &format!(
+            "{a}variable \"name\" {{\n  sensitive = true\n  default   = \"a\"\n}}\nresource \"test_thing\" \"b\" {{\n  \
+             name = var.name\n  tags = {{ t = \"1\" }}\n  lifecycle {{\n    create_before_destroy = true\n  }}\n}}\n"
+        ),
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(order(&world), "test_thing.b: Modifying...\n");
+    assert_eq!(dependencies(&world), "");
+    let is_first = |it: &state::InstanceEntry<'_>| {
+        it.instance.current.as_ref().is_some_and(|object| object.create_before_destroy)
+    };
+    assert_eq!(world.state.instances().filter(is_first).count(), 1);
+}
