@@ -228,7 +228,7 @@ fn show_plan(session: &CommandSession, args: &OperationArgs, planned: &Planned, 
             Shown::Plan(None) => vec![render::plan(&view, style)],
         };
         session.ui.print_pieces(&pieces);
-        // Most pieces come from other threads, to which freeing their memory is cheaper.
+        // Most pieces come from the threads of the pool: memory is freed faster by the thread that allocated it.
         parallel::spawn(|| drop(pieces));
     }
 }

@@ -25,7 +25,8 @@ pub trait EventSink: Send + Sync {
 pub trait ChangeSink: Send + Sync {
     /// Receives a change as soon as it is planned. `schemas` finds the schemas of a provider, if they are known. Called
     /// on the thread that coordinates the run. The plan may drop the change later, or contain another one for the
-    /// object: only the changes of the outcome count.
+    /// object: only the changes of the outcome count. A [`Planner`](crate::Planner) announces only the changes that it
+    /// plans again.
     ///
     /// The values may be secret. Their marks tell which ones.
     fn planned(

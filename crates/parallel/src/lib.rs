@@ -1,9 +1,9 @@
 //! The threads of the process and the sizes of their stacks.
 //!
 //! Start reading at [`map`], [`map_parts`] and [`join`], which divide work among the processors with the help of one
-//! [`pool`], then at [`on_deep_stack`]. [`spawn`] uses the pool for work whose end the caller does not wait for,
-//! and a [`Task`] is such work that the caller may take back. [`Workers`] answer requests in order; [`thread`] starts a thread that owns a resource for its life. Each module has
-//! its tests.
+//! [`pool`], then at [`on_deep_stack`]. [`spawn`] uses the pool for work whose end the caller does not wait for, and a
+//! [`Task`] is such work that the caller may take back. [`Workers`] answer requests in order; [`thread`] starts a
+//! thread that owns a resource for its life. Each module has its tests.
 //!
 //! **Invariant:** results and their order are those of a single thread. If no thread can be started, the calling
 //! thread does the work.

@@ -7,7 +7,7 @@ use std::{
 
 /// Work on an input `I` with the result `R`, of which the owner can take either back at any time.
 ///
-/// **Invariant:** the work begins once or never. Who takes it back waits only for work that has begun.
+/// **Invariant:** the work begins once or never. A caller that takes it back waits only for work that has begun.
 pub struct Task<I, R> {
     state: Mutex<State<I, R>>,
     /// Notified when the state is no longer [`State::Running`], if the owner waits.
@@ -16,7 +16,7 @@ pub struct Task<I, R> {
 
 enum State<I, R> {
     Waiting(Box<I>),
-    /// True if the owner waits for the end. Only then it is notified, because that asks the system.
+    /// True if the owner waits for the end. Only then is it notified, because that asks the system.
     Running(bool),
     Ended(Ended<I, R>),
 }
@@ -28,7 +28,7 @@ pub enum Ended<I, R> {
     Done(R),
     /// The work had not begun.
     NotBegun(I),
-    /// The work panicked, or someone took the task before. A panic has printed its message.
+    /// The work panicked, or the task was taken before. A panic has printed its message.
     Lost,
 }
 
@@ -64,7 +64,7 @@ impl<I, R> Task<I, R> {
         };
         let before = std::mem::replace(&mut *self.lock(), State::Ended(ended));
         if matches!(before, State::Running(true)) {
-            self.changed.notify_one();
+            self.changed.notify_all();
         }
     }
 
@@ -119,20 +119,24 @@ mod tests {
     #[test]
     fn the_owner_waits_for_work_that_has_begun() {
         let task = Arc::new(Task::new(20));
-        let (has_begun, begun) = mpsc::channel();
         let (go, may_go) = mpsc::channel();
         let there = Arc::clone(&task);
         let worker = thread::spawn(move || {
             there.run(|it| {
-                let _ = has_begun.send(());
                 let _ = may_go.recv();
                 it + 1
             });
         });
-        begun.recv().expect("the work begins");
-        assert!(task.is_running());
+        while !task.is_running() {
+            thread::yield_now();
+        }
+        let owner = Arc::clone(&task);
+        let owner = thread::spawn(move || owner.take());
+        while !matches!(*task.lock(), State::Running(true)) {
+            thread::yield_now();
+        }
         let _ = go.send(());
-        assert_eq!(task.take(), Ended::Done(21));
+        assert_eq!(owner.join().expect("the owner ends"), Ended::Done(21));
         worker.join().expect("the worker ends");
     }
 }

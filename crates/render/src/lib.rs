@@ -8,9 +8,9 @@
 //!   before, after, schema ──diff──► tree of changes ──print──► indented lines
 //! ```
 //!
-//! Functions take data and return strings. [`ObjectsAhead`] renders the objects of a plan while the plan is being made. The
-//! JSON formats are built by hand from the models, with OpenTofu's fields in OpenTofu's order, because scripts depend on
-//! them.
+//! Functions take data and return strings. [`ObjectsAhead`] renders the objects of a plan while the plan is being made.
+//! The JSON formats are built by hand from the models, with OpenTofu's fields in OpenTofu's order, because scripts
+//! depend on them.
 //!
 //! **Invariant:** the text of an ephemeral value is never printed; `(ephemeral value)` is printed in its place.
 //! **Invariant:** the text of a sensitive value is printed only in formats that are defined to contain it (`show

@@ -4,25 +4,26 @@
 //!   3f.verdicts   name (16 bytes), day of the last use (4 bytes) │ name, day │ …
 //! ```
 //!
-//! A file is read when one of its names is first looked up. New records are appended; the last record of a name counts. A
-//! file that became too long is rewritten.
+//! A file is read when one of its names is first looked up. New records are appended; the last record of a name counts.
+//! A file that became too long is rewritten.
 //!
-//! **Invariant:** whatever a file contains, and whoever writes to it at the same time, can only make a verdict missing.
-//! A damaged record would have to contain the keyed hash of a configuration.
+//! **Invariant:** the content of a file and concurrent writers can only make a verdict missing. A damaged record would
+//! have to contain the keyed hash of a configuration.
 
 use std::{
-    fs::{self, File},
-    io::{self, Write as _},
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use rustc_hash::FxHashMap;
+use rustix::fs::OFlags;
 
 use crate::schema_cache;
 
-/// The name of a verdict: the begin of a keyed hash.
+/// The name of a verdict: the beginning of a keyed hash.
 pub(super) type Name = [u8; 16];
 
 /// The days since 1970 in UTC.
@@ -34,16 +35,19 @@ const RECORD: usize = size_of::<Name>() + size_of::<Day>();
 /// The number of files.
 const SHARDS: usize = 256;
 
-/// The maximum number of records in a file that is rewritten.
+/// The number of records that a rewrite keeps.
 const MOST: usize = 512;
 
 /// The number of records above [`MOST`] after which a file is rewritten.
 const SLACK: usize = 64;
 
+/// The size in bytes of which more is not read. Commands that run at the same time may exceed [`SLACK`].
+const LONGEST: u64 = 1 << 20;
+
 /// The number of new records that are written at once.
 const BATCH: usize = 16;
 
-/// The number of days after which an unused verdict is removed.
+/// The number of days after which an unused verdict no longer counts.
 const LONGEST_UNUSED: Day = 30;
 
 /// The verdicts of all files. New ones are on disk when this value is dropped.
@@ -73,7 +77,9 @@ impl Shards {
         let mut shard = self.lock(name);
         let path = self.path(name);
         let known = shard.known.get_or_insert_with(|| days_in(&path));
-        let Some(used) = known.get_mut(name) else { return false };
+        let Some(used) = known.get_mut(name).filter(|it| counts(**it, self.today)) else {
+            return false;
+        };
         if *used < self.today {
             *used = self.today;
             shard.new.push((*name, self.today));
@@ -129,9 +135,23 @@ fn path(directory: &Path, index: u8) -> PathBuf {
     directory.join(format!("{index:02x}.verdicts"))
 }
 
+fn counts(used: Day, today: Day) -> bool {
+    today.saturating_sub(used) <= LONGEST_UNUSED
+}
+
+/// Opens a file, but nothing else that has its name.
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options.mode(0o600).custom_flags(flags.bits().cast_signed()).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
 /// Appends records to a file, and returns its length.
 fn append(path: &Path, records: &[(Name, Day)]) -> io::Result<usize> {
-    let open = || File::options().append(true).create(true).mode(0o600).open(path);
+    let open = || open(path, File::options().append(true).create(true));
     let mut file = open().or_else(|error| match (error.kind(), path.parent()) {
         (io::ErrorKind::NotFound, Some(directory)) => {
             fs::create_dir_all(directory).and_then(|()| open())
@@ -149,10 +169,9 @@ fn append(path: &Path, records: &[(Name, Day)]) -> io::Result<usize> {
 
 /// Rewrites a file with its most recently used verdicts.
 fn rewrite(path: &Path, today: Day) -> io::Result<()> {
-    let is_used = |day: Day| today.saturating_sub(day) <= LONGEST_UNUSED;
     let mut records: Vec<(Day, Name)> =
         days_in(path).into_iter().map(|(name, day)| (day.min(today), name)).collect();
-    records.retain(|(day, _)| is_used(*day));
+    records.retain(|(day, _)| counts(*day, today));
     sorted::sort_by(&mut records, |a, b| b.cmp(a));
     records.truncate(MOST);
     let mut bytes = Vec::new();
@@ -167,7 +186,11 @@ fn push_record(bytes: &mut Vec<u8>, name: &Name, day: Day) {
 
 /// Reads the days of the last use from a file. Empty if it cannot be read.
 fn days_in(path: &Path) -> FxHashMap<Name, Day> {
-    let bytes = fs::read(path).unwrap_or_default();
+    let mut bytes = Vec::new();
+    if let Ok(file) = open(path, File::options().read(true)) {
+        // The part that was read counts if there is an error.
+        let _ = file.take(LONGEST).read_to_end(&mut bytes);
+    }
     let (records, _) = bytes.as_chunks::<RECORD>();
     let record = |record: &[u8; RECORD]| {
         let (name, day) = record.split_first_chunk()?;
@@ -225,17 +248,18 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let directory = directory.path();
         on(directory, 7, |it| it.add(name(1)));
-        for (day, expected) in [(7, 1), (7, 1), (8, 2), (8, 2), (3, 2), (9, 3)] {
+        for (day, expected) in [(7, 1), (7, 1), (8, 2), (8, 2), (3, 2), (9, 3), (39, 4)] {
             on(directory, day, |it| assert!(it.has(&name(1)) && it.has(&name(1))));
             assert_eq!(records(directory), expected, "{day}");
         }
+        assert!(!has(directory, 70, 1), "it was not used for 31 days");
     }
 
     #[test]
     fn long_file_keeps_the_most_recently_used_verdicts() {
         let directory = tempfile::tempdir().expect("a directory");
         let directory = directory.path();
-        on(directory, 100, |it| (0..10).for_each(|number| it.add(name(number))));
+        on(directory, 135, |it| (0..10).for_each(|number| it.add(name(number))));
         on(directory, 160, |it| (10..MOST as u64).for_each(|number| it.add(name(number))));
         assert!(has(directory, 165, 3), "an old one is used again");
         on(directory, 170, |it| (1000..1000 + 80).for_each(|number| it.add(name(number))));
@@ -269,6 +293,22 @@ mod tests {
         assert!(has(directory, 7, 1) && has(directory, 7, 2));
         fs::write(file(directory), "not a record, and no others").expect("writes");
         assert!(!has(directory, 7, 1));
+    }
+
+    #[test]
+    fn other_things_than_files_are_not_touched() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (directory, other) = (directory.path(), directory.path().join("other"));
+        fs::write(&other, "mine").expect("writes");
+        std::os::unix::fs::symlink(&other, file(directory)).expect("links");
+        on(directory, 7, |it| it.add(name(1)));
+        assert!(!has(directory, 7, 1));
+        assert_eq!(fs::read(&other).expect("is there"), b"mine");
+        fs::remove_file(file(directory)).expect("is ours");
+        let (place, kind) = (rustix::fs::CWD, rustix::fs::FileType::Fifo);
+        rustix::fs::mknodat(place, file(directory), kind, 0o600.into(), 0).expect("makes a pipe");
+        on(directory, 7, |it| it.add(name(1)));
+        assert!(!has(directory, 7, 1), "nothing waits for the other end of a pipe");
     }
 
     #[test]

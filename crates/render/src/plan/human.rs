@@ -156,7 +156,8 @@ fn objects(
     let missing: Vec<&ResourceChange> = missing.map(|(change, _)| *change).collect();
     let rendered = map_changes(view, &missing, |view, change| object(view, change, style));
     let mut rendered = rendered.into_iter();
-    known.into_iter().filter_map(|known| known.or_else(|| rendered.next())).collect()
+    let mut next = || rendered.next().expect("each missing object is rendered");
+    known.into_iter().map(|known| known.unwrap_or_else(&mut next)).collect()
 }
 
 /// Renders a changed object. Empty if nothing in it changes.
