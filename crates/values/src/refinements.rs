@@ -194,8 +194,11 @@ impl Refinements {
     /// Returns only the facts that apply to a value of type `ty`.
     #[must_use]
     pub fn fitting(self, ty: &Type) -> Refinements {
-        let Some(limits) = self.limits.filter(|_| *ty != Type::Dynamic) else {
-            return Refinements { not_null: self.not_null && *ty != Type::Dynamic, limits: None };
+        if *ty == Type::Dynamic {
+            return Refinements::NONE;
+        }
+        let Some(limits) = self.limits else {
+            return Refinements { not_null: self.not_null, limits: None };
         };
         let Limits { prefix, lower, upper, min_length, max_length } = *limits;
         let limits = match ty {

@@ -6,11 +6,13 @@
 
 use engine::Redactor;
 use hir::Program;
-use provider::Block;
 use state::{Plan, ResourceChange};
 use values::Mark;
 
-use crate::{diff, plan::view::PlanView};
+use crate::{
+    diff,
+    plan::view::{PlanView, SchemaFinder},
+};
 
 /// The sensitive values of a plan.
 pub(super) struct Secrets {
@@ -46,10 +48,8 @@ impl Secrets {
 }
 
 fn learn_object(view: &PlanView<'_>, change: &ResourceChange, redactor: &Redactor) {
-    let resource = &change.addr.resource;
-    let schemas = (view.schemas)(&change.provider.source);
-    let schema = schemas.and_then(|it| it.of_mode(resource.mode, &resource.type_name));
-    let block: Option<&Block> = schema.as_ref().map(|it| it.block());
+    let mut finder = SchemaFinder::new(view.schemas);
+    let block = finder.block(change);
     for value in [&change.change.before, &change.change.after] {
         let value = diff::shown(value, block, false);
         redactor.learn(&value);
