@@ -8,7 +8,8 @@
 use std::{collections::BTreeMap, process::ExitCode};
 
 use mayfly_sdk::{
-    ConfigureCall, Definition, Diagnostic, Function, FunctionError, MaybeUnknown, Model, Str, Types,
+    ConfigureCall, Definition, Diagnostic, Function, FunctionError, MaybeUnknown, Model, Str, Text,
+    Types,
 };
 
 fn main() -> ExitCode {
@@ -21,12 +22,12 @@ struct Phrases;
 #[derive(Model)]
 struct Config {
     /// The phrases, by the names of the functions.
-    phrases: MaybeUnknown<Option<BTreeMap<Str, MaybeUnknown<Option<Str>>>>>,
+    phrases: MaybeUnknown<Option<BTreeMap<Str, MaybeUnknown<Option<Text>>>>>,
 }
 
 impl Definition for Phrases {
     type Config = Config;
-    type Client = BTreeMap<Str, Str>;
+    type Client = BTreeMap<Str, Text>;
 
     fn source(&self) -> &'static str {
         "registry.opentofu.org/mayfly/phrases"
@@ -50,7 +51,7 @@ impl Definition for Phrases {
     }
 
     fn configured_functions(&self, client: &Self::Client) -> Vec<Function> {
-        let function = |(name, phrase): (&Str, &Str)| {
+        let function = |(name, phrase): (&Str, &Text)| {
             let phrase = phrase.clone();
             let joined = move |text: String| checked(text).map(|it| format!("{phrase}, {it}"));
             Function::new(name.clone(), joined).parameter("text", "")

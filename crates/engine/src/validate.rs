@@ -267,8 +267,8 @@ struct Evaluated<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The minimum number of resources per thread.
-const WORTHWHILE: usize = 256;
+/// The number of resources that a thread takes at a time.
+const PART: usize = 128;
 
 /// Evaluates the configurations of these resources of a module, on all processors, and keeps those that their provider
 /// has not accepted before. Each is looked up and dropped before the next one needs memory.
@@ -279,17 +279,21 @@ fn of_resources<'p>(
     module: &'p Module,
     entries: Vec<&'p Entry>,
 ) -> Vec<Evaluated<'p>> {
-    parallel::map_parts(&entries, WORTHWHILE, |part| -> Evaluated<'p> {
+    parallel::share_parts(&entries, PART, |parts| {
         enter_phase(RunPhase::Validating);
         let offline = offline();
+        // The next part of the same thread reuses the values that one part has evaluated.
         let scope = ModuleScope::of(&offline, module.id);
-        let mut diagnostics = Vec::new();
-        let case = |entry| of_resource(program, &scope, module, entry, &mut diagnostics);
-        let is_open = |(source, case): &(ProviderSource, Case<'_>)| {
-            !is_known_good(&PluginName::Provider(source.clone()), case, verdicts)
+        let evaluated = |(index, part): (usize, &[&'p Entry])| {
+            let mut diagnostics = Vec::new();
+            let case = |entry| of_resource(program, &scope, module, entry, &mut diagnostics);
+            let is_open = |(source, case): &(ProviderSource, Case<'_>)| {
+                !is_known_good(&PluginName::Provider(source.clone()), case, verdicts)
+            };
+            let cases = part.iter().copied().filter_map(case).filter(is_open).collect();
+            (index, Evaluated { cases, diagnostics })
         };
-        let cases = part.iter().copied().filter_map(case).filter(is_open).collect();
-        Evaluated { cases, diagnostics }
+        parts.map(evaluated).collect()
     })
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use db::Rule;
 use rustc_hash::FxHashSet;
 use values::{
-    Number, Str, Value,
+    Number, Str, Text, Value,
     ops::{BinaryOp, UnaryOp},
 };
 
@@ -250,7 +250,7 @@ pub enum Literal {
     /// A number, with the precision of its text.
     Number(Number),
     /// A string without interpolation.
-    String(Str),
+    String(Text),
 }
 
 impl Literal {

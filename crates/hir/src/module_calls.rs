@@ -120,7 +120,7 @@ pub fn sourced_calls(
             None => statics::sources_of(db, workspace, caller, &name),
         };
         let versions = match call.version.map(|it| &item.exprs[it]) {
-            Some(Expr::Literal(Literal::String(version))) => vec![version.clone()],
+            Some(Expr::Literal(Literal::String(version))) => vec![Str::from(version.clone())],
             _ => statics::versions_of(db, workspace, caller, &name).to_vec(),
         };
         let place = ItemPlace::new(key, call.source_node);

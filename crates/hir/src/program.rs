@@ -132,7 +132,7 @@ impl Module {
     pub fn version_of(&self, name: &Str, call: &Entry) -> Option<Str> {
         let written = call.module_call().version?;
         match &call.item.exprs[written] {
-            Expr::Literal(Literal::String(text)) => Some(text.clone()),
+            Expr::Literal(Literal::String(text)) => Some(Str::from(text.clone())),
             _ => self.versions.get(name).cloned(),
         }
     }

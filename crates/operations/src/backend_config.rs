@@ -127,7 +127,7 @@ fn value(assignment: &variables_file::Assignment) -> Result<Option<Str>, Box<Dia
         Box::new(problem.at(Some(assignment.location.clone())))
     })?;
     Ok(match text.kind() {
-        Kind::String(text) => Some(text.clone()),
+        Kind::String(text) => Some(Str::from(text.clone())),
         _ => None,
     })
 }

@@ -1,6 +1,6 @@
 //! The threads of the process and the sizes of their stacks.
 //!
-//! Start reading at [`map`], [`map_parts`] and [`join`], which divide work among the processors with the help of one
+//! Start reading at [`map`], [`share_parts`] and [`join`], which divide work among the processors with the help of one
 //! [`pool`], then at [`on_deep_stack`]. [`spawn`] uses the pool for work whose end the caller does not wait for, and a
 //! [`Task`] is such work that the caller may take back. [`Workers`] answer requests in order; [`thread`] starts a
 //! thread that owns a resource for its life. Each module has its tests.
@@ -17,7 +17,7 @@ mod task;
 mod workers;
 
 pub use crate::{
-    pool::{join, map, map_on, map_parts, processors, run, spawn},
+    pool::{TakenParts, join, map, map_on, processors, run, share_parts, spawn},
     stack::on_deep_stack,
     task::{Ended, Task},
     workers::{Workers, thread},

@@ -104,15 +104,34 @@ pub fn map_on<T: Sync, R: Send>(
     }))
 }
 
-/// Applies `work` to contiguous parts of the items, on all processors. A part has at least `smallest` items, except
-/// for the last one. Returns the results in the order of the parts.
-pub fn map_parts<T: Sync, R: Send>(
+/// Divides the items into parts of `length` items and calls `work` on each processor, with the parts that this
+/// processor takes when it is free. So a call can keep something from one part to the next. It returns its results with
+/// the indices of the parts; this function returns all results in the order of the parts.
+pub fn share_parts<T: Sync, R: Send>(
     items: &[T],
-    smallest: usize,
-    work: impl Fn(&[T]) -> R + Sync,
+    length: usize,
+    work: impl Fn(TakenParts<'_, T>) -> Vec<(usize, R)> + Sync,
 ) -> Vec<R> {
-    let (length, work) = (items.len().div_ceil(processors()).max(smallest).max(1), &work);
-    run(items.chunks(length).map(|part| move || work(part)).collect())
+    let (length, next, work) = (length.max(1), &AtomicUsize::new(0), &work);
+    let count = processors().min(items.len().div_ceil(length));
+    let tasks = (0..count).map(|_| move || work(TakenParts { items, length, next }));
+    in_order(run(tasks.collect()))
+}
+
+/// Parts of a list that no other processor has taken, with their indices, until none are left.
+pub struct TakenParts<'i, T> {
+    items: &'i [T],
+    length: usize,
+    next: &'i AtomicUsize,
+}
+
+impl<'i, T> Iterator for TakenParts<'i, T> {
+    type Item = (usize, &'i [T]);
+
+    fn next(&mut self) -> Option<(usize, &'i [T])> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        Some((index, self.items.chunks(self.length).nth(index)?))
+    }
 }
 
 /// Applies `work` to items that no other thread has taken, until none are left. Returns the results with the indices
@@ -146,16 +165,20 @@ mod tests {
         let doubled: Vec<u32> = items.iter().map(|it| it * 2).collect();
         assert_eq!(map(&items, |it| it * 2), doubled);
         assert_eq!(map_on(3, &items, |it| it * 2), doubled);
-        for smallest in [0, 1, 300, 1000, 5000] {
-            let parts = map_parts(&items, smallest, |part| {
-                assert!(part.len() >= smallest.min(1000) || part.last() == Some(&999));
-                part.iter().map(|it| it * 2).collect::<Vec<_>>()
-            });
+        for length in [0, 1, 300, 1000, 5000] {
+            let double = |(index, part): (usize, &[u32])| {
+                assert!(part.len() == length.clamp(1, 1000) || part.last() == Some(&999));
+                (index, part.iter().map(|it| it * 2).collect::<Vec<_>>())
+            };
+            let parts = share_parts(&items, length, |parts| parts.map(double).collect());
             assert_eq!(parts.concat(), doubled);
         }
         assert_eq!(map(&[(); 0], |()| ()), []);
         assert_eq!(map_on(3, &[(); 0], |()| ()), []);
-        assert_eq!(map_parts(&[(); 0], 0, |_| ()), []);
+        assert_eq!(
+            share_parts(&[(); 0], 0, |parts| parts.map(|(index, _)| (index, ())).collect()),
+            []
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use values::{Kind, Path, Step, Str, Value};
+use values::{Kind, Path, Step, Str, Text, Value};
 
 use crate::diagnostics::{Diagnostic, shown};
 
@@ -85,7 +85,7 @@ impl Object {
 
     /// Returns a string attribute. `None` if it is null or unknown.
     #[must_use]
-    pub fn string(&self, name: impl AsRef<str>) -> Option<Str> {
+    pub fn string(&self, name: impl AsRef<str>) -> Option<Text> {
         match self.attr(name).kind() {
             Kind::String(text) => Some(text.clone()),
             _ => None,
@@ -115,17 +115,17 @@ impl Object {
 
     /// Returns the strings in a list, set or tuple, without null and unknown ones.
     #[must_use]
-    pub fn strings(&self, name: impl AsRef<str>) -> Vec<Str> {
-        let text = |(_, element): (Value, &Value)| element.as_str().map(Str::from);
+    pub fn strings(&self, name: impl AsRef<str>) -> Vec<Text> {
+        let text = |(_, element): (Value, &Value)| element.as_str().map(Text::from);
         self.attr(name).elements().filter_map(text).collect()
     }
 
     /// Returns the strings in a map or object by their keys, without null and unknown ones.
     #[must_use]
-    pub fn string_map(&self, name: impl AsRef<str>) -> BTreeMap<Str, Str> {
+    pub fn string_map(&self, name: impl AsRef<str>) -> BTreeMap<Str, Text> {
         let value = self.attr(name);
         let entries = value.as_map().into_iter().flatten();
-        entries.filter_map(|(key, it)| Some((key.clone(), Str::from(it.as_str()?)))).collect()
+        entries.filter_map(|(key, it)| Some((key.clone(), Text::from(it.as_str()?)))).collect()
     }
 
     /// Returns a nested object. `None` if it is null or unknown.

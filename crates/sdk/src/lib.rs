@@ -55,7 +55,7 @@ mod tests;
 
 pub use mayfly_sdk_derive::{Choice, Model};
 pub use serde_json;
-pub use values::{Number, Path, Str, Type, Value, ValueMap};
+pub use values::{Number, Path, Str, Text, Type, Value, ValueMap};
 
 pub use self::{
     data::Object,

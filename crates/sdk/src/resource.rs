@@ -4,7 +4,7 @@ use std::future::{Future, ready};
 
 use provider::ImportTarget;
 use serde_json::Value as Json;
-use values::{Str, Value};
+use values::{Str, Text, Value};
 
 use crate::{
     data::Object,
@@ -202,7 +202,7 @@ impl Call {
 /// The object that an import asks for.
 pub enum Import {
     /// The id that the user has given.
-    Id(Str),
+    Id(Text),
     /// A resource identity.
     Identity(Object),
 }
@@ -212,7 +212,7 @@ impl Import {
     ///
     /// # Errors
     /// If the identity does not have the attribute.
-    pub fn id_or<T>(&self, key: Key<T>) -> Result<Str, Diagnostic> {
+    pub fn id_or<T>(&self, key: Key<T>) -> Result<Text, Diagnostic> {
         let missing = || {
             let detail = format!("The identity has no {}, which the import needs.", key.name());
             Diagnostic::error("Incomplete Identity", detail)
@@ -227,7 +227,7 @@ impl Import {
 impl From<&ImportTarget> for Import {
     fn from(target: &ImportTarget) -> Import {
         match target {
-            ImportTarget::Id(id) => Import::Id(id.clone()),
+            ImportTarget::Id(id) => Import::Id(id.to_text()),
             ImportTarget::Identity(identity) => Import::Identity(Object::new(identity.clone())),
         }
     }

@@ -32,6 +32,31 @@ impl<K, V> SortedMap<K, V> {
 }
 
 impl<K: Ord, V> SortedMap<K, V> {
+    /// Returns the value of a key.
+    #[must_use]
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        // Unequal texts mostly differ in length, so a few of them are compared faster one by one.
+        const FEW: usize = 8;
+        match self.entries.len() {
+            0..=FEW => {
+                self.entries.iter().find(|(it, _)| (*it).borrow() == key).map(|(_, value)| value)
+            }
+            _ => self.entries.get(key),
+        }
+    }
+
+    /// Returns true if the map has a key.
+    #[must_use]
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key).is_some()
+    }
+
     /// Returns the key of the map that equals `key`, and its value.
     #[must_use]
     pub fn get_key_value<Q: Ord + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
@@ -50,7 +75,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     {
         match self.entries.get_indexed(position) {
             Some((found, value)) if found.borrow() == key => Some(value),
-            _ => self.entries.get(key),
+            _ => self.get(key),
         }
     }
 
@@ -62,6 +87,26 @@ impl<K: Ord, V> SortedMap<K, V> {
             keep_last(&mut entries);
         }
         SortedMap { entries: LiteMap::from_sorted_store_unchecked(entries) }
+    }
+
+    /// Creates a map of the entries of two maps, in O(n) steps. A key of both has the value of the second one.
+    #[must_use]
+    pub fn merged([first, second]: [SortedMap<K, V>; 2]) -> SortedMap<K, V> {
+        if first.is_empty() || second.is_empty() {
+            return if first.is_empty() { second } else { first };
+        }
+        let mut all = Vec::with_capacity(first.len() + second.len());
+        let mut second = second.into_iter().peekable();
+        for entry in first {
+            while let Some(smaller) = second.next_if(|it| it.0 < entry.0) {
+                all.push(smaller);
+            }
+            if second.peek().is_none_or(|it| it.0 != entry.0) {
+                all.push(entry);
+            }
+        }
+        all.extend(second);
+        SortedMap { entries: LiteMap::from_sorted_store_unchecked(all) }
     }
 
     /// Creates a map of entries in any order, each with a key of its own.
@@ -122,7 +167,7 @@ impl<K: Ord + Borrow<Q>, V, Q: Ord + ?Sized> Index<&Q> for SortedMap<K, V> {
     ///
     /// Panics if there is no such key.
     fn index(&self, key: &Q) -> &V {
-        self.entries.get(key).expect("a key of the map")
+        self.get(key).expect("a key of the map")
     }
 }
 
@@ -196,12 +241,16 @@ mod tests {
             prop_assert!(found.iter().eq(expected.iter()));
             for key in 0..16 {
                 prop_assert_eq!(found.get_key_value(&key), expected.get_key_value(&key));
+                prop_assert_eq!(found.get(&key), expected.get(&key));
+                prop_assert_eq!(found.contains_key(&key), expected.contains_key(&key));
                 for position in 0..found.len() + 2 {
                     prop_assert_eq!(found.get_near(position, &key), expected.get(&key));
                 }
             }
             prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
             expected.extend(more.iter().copied());
+            let both = [found.clone(), more.iter().copied().collect()];
+            prop_assert!(SortedMap::merged(both).into_iter().eq(expected.clone()));
             found.extend(more);
             prop_assert!(found.into_iter().eq(expected));
         }

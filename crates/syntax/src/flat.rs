@@ -48,7 +48,7 @@ pub mod ast {
 
 /// Templates of a flat tree.
 pub mod template {
-    pub use crate::template::{bare, heredoc, quoted};
+    pub use crate::template::{bare, heredoc, quoted, with_plain_text};
 
     /// See [`Part`](crate::template::Part).
     pub type Part<'t> = crate::template::Part<super::FlatNode<'t>>;

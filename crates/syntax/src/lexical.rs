@@ -7,11 +7,16 @@ use rowan::{TextRange, TextSize};
 use crate::error::SyntaxError;
 use crate::lexer::{Tokens, is_open_comment};
 use crate::literal::{self, WrongEscape};
-use crate::syntax_kind::SyntaxKind::{COMMENT, INVALID, QUOTED_LIT, STRING_LIT};
+use crate::syntax_kind::SyntaxKind::{self, COMMENT, INVALID, QUOTED_LIT, STRING_LIT};
 
 /// Returns the errors of the tokens of a run, in order.
 pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     let mut acc = Vec::new();
+    let may_be_wrong = |kind: &SyntaxKind| matches!(kind, INVALID | COMMENT | STRING_LIT);
+    let has_escapes = memchr::memchr2(b'\\', b'\r', tokens.text.as_bytes()).is_some();
+    if !has_escapes && !tokens.kinds.iter().any(may_be_wrong) {
+        return acc;
+    }
     let mut invalid = Invalid::default();
     let mut run = InvalidRun::default();
     for (at, &kind) in tokens.kinds.iter().enumerate() {

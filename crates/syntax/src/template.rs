@@ -8,7 +8,7 @@
 
 mod flush;
 
-use std::vec;
+use std::{borrow::Cow, vec};
 
 use rowan::NodeOrToken;
 
@@ -104,6 +104,20 @@ pub fn quoted<N: TreeNode>(template: &ast::QuotedTemplate<N>) -> Template<N> {
     Template { parts: paired(pieces), is_wrap }
 }
 
+/// Calls `read` with the text of a template that has no sequences, as most have. `None` if it has one, or if its text
+/// is in several tokens.
+pub fn with_plain_text<N: TreeNode, T>(
+    template: &ast::QuotedTemplate<N>,
+    read: impl FnOnce(&str) -> T,
+) -> Option<T> {
+    let mut elements = template_elements(template.syntax());
+    match (elements.next(), elements.next()) {
+        (None, _) => Some(read("")),
+        (Some(NodeOrToken::Token(token)), None) => Some(read(&decoded(&token))),
+        _ => None,
+    }
+}
+
 /// Lowers `<<EOT … EOT`.
 pub fn heredoc<N: TreeNode>(template: &ast::Heredoc<N>) -> Template<N> {
     let mut pieces = stripped(template.syntax());
@@ -134,7 +148,7 @@ fn stripped<N: TreeNode>(syntax: &N) -> Vec<Piece<N>> {
     for element in template_elements(syntax) {
         match element {
             NodeOrToken::Token(token) => {
-                let mut text = decoded(&token);
+                let mut text = decoded(&token).into_owned();
                 if std::mem::take(&mut trim_next) {
                     text = text.trim_start().to_owned();
                 }
@@ -155,10 +169,10 @@ fn stripped<N: TreeNode>(syntax: &N) -> Vec<Piece<N>> {
     pieces
 }
 
-fn decoded(token: &impl TreeToken) -> String {
+fn decoded(token: &impl TreeToken) -> Cow<'_, str> {
     match token.kind() {
-        QUOTED_LIT => unescape_quoted(token.text()).into_owned(),
-        _ => unescape_template(token.text()).into_owned(),
+        QUOTED_LIT => unescape_quoted(token.text()),
+        _ => unescape_template(token.text()),
     }
 }
 
@@ -170,15 +184,14 @@ fn is_wrap<N>(pieces: &[Piece<N>]) -> bool {
 
 fn paired<N: TreeNode>(pieces: Vec<Piece<N>>) -> Vec<Part<N>> {
     let mut pieces = pieces.into_iter();
-    let mut parts = Vec::new();
+    let (mut parts, mut end) = parts_to_end(&mut pieces, 0);
     // An unmatched end directive has been reported; the parts after it are kept.
-    loop {
-        let (more, end) = parts_to_end(&mut pieces, 0);
+    while end.is_some() {
+        let more;
+        (more, end) = parts_to_end(&mut pieces, 0);
         parts.extend(more);
-        if end.is_none() {
-            return parts;
-        }
     }
+    parts
 }
 
 /// Returns the parts up to a directive that ends or divides an enclosing one, and that directive. `depth` counts
@@ -246,7 +259,7 @@ fn for_part<N: TreeNode>(
 impl<N: TreeNode> ast::QuotedTemplate<N> {
     /// Returns the text if nothing in it has to be evaluated, as in a key, a label or a version. Otherwise `None`.
     pub fn literal_text(&self) -> Option<String> {
-        quoted(self).as_literal()
+        with_plain_text(self, str::to_owned).or_else(|| quoted(self).as_literal())
     }
 
     /// Returns true if the closing quote is present.

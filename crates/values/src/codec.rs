@@ -47,6 +47,12 @@ impl CodecError {
         CodecError { path: path.clone(), message: message.into() }
     }
 
+    /// Returns the same error of a part of which the value with the error is a part.
+    pub(crate) fn within(mut self, step: Step) -> CodecError {
+        self.path = std::iter::once(&step).chain(self.path.steps()).cloned().collect();
+        self
+    }
+
     pub(crate) fn at_root(message: impl Into<String>) -> CodecError {
         CodecError { path: Path::root(), message: message.into() }
     }

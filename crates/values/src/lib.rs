@@ -23,6 +23,7 @@ mod go_quote;
 pub mod json;
 mod marks;
 pub mod msgpack;
+mod name;
 mod number;
 pub mod ops;
 mod path;
@@ -40,6 +41,7 @@ pub use crate::{
     budget::{Budget, Exceeded},
     codec::CodecError,
     marks::{Deprecation, Mark, MarkKind, Marks},
+    name::Str,
     number::Number,
     path::{Path, Step},
     refinements::{Bound, Refinements},
@@ -61,8 +63,8 @@ pub fn push_go_quoted(out: &mut String, text: &str) {
     go_quote::write(text, out);
 }
 
-/// The text of values and attribute names. It lives only on the heap, so that secrets do not stay on stacks.
-pub type Str = Arc<str>;
+/// The text of a value. It lives only on the heap, so that secrets do not stay on stacks.
+pub type Text = Arc<str>;
 
 #[cfg(test)]
 mod codec_test;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::{Number, Str, Type, text};
+use crate::{Number, Text, Type, text};
 
 /// The facts that are known about an unknown value. [`Value::unknown_with`](crate::Value::unknown_with) drops
 /// facts that do not apply to the value's type.
@@ -16,7 +16,7 @@ pub struct Refinements {
 /// The facts that depend on the type. In [`Refinements`] at least one is known.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct Limits {
-    prefix: Option<Str>,
+    prefix: Option<Text>,
     lower: Option<Bound>,
     upper: Option<Bound>,
     min_length: u64,
@@ -70,7 +70,7 @@ impl Refinements {
     /// Adds that the string starts with `prefix`. The longer of two prefixes is kept.
     #[must_use]
     pub fn with_prefix(mut self, prefix: impl AsRef<str>) -> Refinements {
-        let prefix = text::normalized(prefix.as_ref());
+        let prefix = text::normalized_text(Text::from(prefix.as_ref()));
         if prefix.len() > self.prefix().len() {
             self.limits_mut().prefix = Some(prefix);
         }
@@ -182,7 +182,7 @@ impl Refinements {
     pub fn or(&self, other: &Refinements) -> Refinements {
         let common = common_prefix(self.prefix(), other.prefix());
         let limits = Limits {
-            prefix: (!common.is_empty()).then(|| Str::from(common)),
+            prefix: (!common.is_empty()).then(|| Text::from(common)),
             lower: Bound::looser(self.lower(), other.lower(), Ordering::Less),
             upper: Bound::looser(self.upper(), other.upper(), Ordering::Greater),
             min_length: self.min_length().min(other.min_length()),

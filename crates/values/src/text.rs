@@ -3,17 +3,27 @@
 use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::Str;
+use crate::{Str, Text};
 
-/// Normalizes a text to form C.
-pub(crate) fn normalized(text: &str) -> Str {
-    if is_normal(text) { Str::from(text) } else { text.nfc().collect::<String>().into() }
+/// Normalizes a name to form C.
+pub(crate) fn normalized(name: &str) -> Str {
+    if is_normal(name) { Str::from(name) } else { Str::from(composed(name)) }
+}
+
+/// Normalizes a name to form C, and returns the same one if it is normalized already.
+#[inline]
+pub(crate) fn normalized_name(name: Str) -> Str {
+    if is_normal(&name) { name } else { Str::from(composed(&name)) }
 }
 
 /// Normalizes a text to form C, and returns the same allocation if it is normalized already.
 #[inline]
-pub(crate) fn normalized_shared(text: Str) -> Str {
-    if is_normal(&text) { text } else { normalized(&text) }
+pub(crate) fn normalized_text(text: Text) -> Text {
+    if is_normal(&text) { text } else { composed(&text) }
+}
+
+fn composed(text: &str) -> Text {
+    Text::from(text.nfc().collect::<String>())
 }
 
 fn is_normal(text: &str) -> bool {

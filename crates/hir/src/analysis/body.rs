@@ -78,7 +78,7 @@ impl BodyInfer<'_, '_> {
 
     fn inner_block(&mut self, body: &Body, schema: &SchemaBlock, place: Place<'_>) -> Abstract {
         let body = &*body.fitted(schema);
-        let mut attrs = Vec::with_capacity(schema.attributes().len() + schema.blocks().len());
+        let mut attrs = Vec::with_capacity(schema.attributes().len());
         let mut fixup: Vec<&str> = Vec::new();
         for (name, attribute) in schema.attributes() {
             let value = match body.attrs.iter().find(|attr| attr.name == *name) {
@@ -92,13 +92,14 @@ impl BodyInfer<'_, '_> {
             }
             attrs.push((name.clone(), read_back(attribute, value)));
         }
+        let mut blocks = Vec::with_capacity(schema.blocks().len());
         for (name, nested) in schema.blocks() {
             let value = self.nested_blocks(body, name, nested, place);
-            attrs.push((name.clone(), value));
+            blocks.push((name.clone(), value));
         }
         self.unsupported(body, schema, &fixup);
-        let object =
-            Abstract::object_of_type(schema.implied_type().clone(), attrs.into_iter().collect());
+        let parts = Attrs::merged([attrs, blocks].map(Attrs::from_entries));
+        let object = Abstract::object_of_type(schema.implied_type().clone(), parts);
         match schema.deprecated {
             true => object.with_mark(MarkKind::Deprecated, Tri::Yes),
             false => object,

@@ -177,8 +177,10 @@ fn known_element(collection: &Value, key: &Value) -> Option<Value> {
         (Kind::List(items) | Kind::Tuple(items), Kind::Number(number)) => {
             (items.get(number.to_usize()?)?, RuleId::IndexCollection)
         }
-        (Kind::Map(entries), Kind::String(name)) => (entries.get(name)?, RuleId::IndexCollection),
-        (Kind::Object(entries), Kind::String(name)) => (entries.get(name)?, RuleId::IndexObject),
+        (Kind::Map(entries), Kind::String(name)) => {
+            (entries.get(&**name)?, RuleId::IndexCollection)
+        }
+        (Kind::Object(entries), Kind::String(name)) => (entries.get(&**name)?, RuleId::IndexObject),
         _ => return None,
     };
     Some(found.with_marks(&rules::result_marks(rule, [collection])))
@@ -190,7 +192,7 @@ fn normalized(name: &Str) -> Str {
         return name.clone();
     }
     match Value::string(name.clone()).kind() {
-        Kind::String(name) => name.clone(),
+        Kind::String(normal) => Str::from(normal.clone()),
         _ => name.clone(),
     }
 }

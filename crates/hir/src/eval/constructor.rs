@@ -83,9 +83,10 @@ impl Evaluation<'_> {
         }
         match convert(&key, &Type::String) {
             Ok(text) => Ok(match text.kind() {
-                Kind::String(name) => {
-                    Key::Name(name.clone(), rules::result_marks(RuleId::ObjectKey, [&key]))
-                }
+                Kind::String(name) => Key::Name(
+                    Str::from(name.clone()),
+                    rules::result_marks(RuleId::ObjectKey, [&key]),
+                ),
                 _ => Key::Unknown(rules::result_marks(RuleId::ObjectKey, [&key])),
             }),
             Err(error) => {

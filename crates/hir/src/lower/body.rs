@@ -2,6 +2,7 @@
 
 use db::Summary;
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use syntax::{
     AstNode, SyntaxKind, TextRange, TreeNode as _,
@@ -28,12 +29,12 @@ use crate::{
 
 /// A body whose arguments and blocks are taken by name. The rest is an error, or belongs to a schema.
 pub(super) struct BodyReader<'t> {
-    attrs: Vec<ast::Attribute<'t>>,
-    blocks: Vec<ast::Block<'t>>,
+    attrs: SmallVec<[ast::Attribute<'t>; 6]>,
+    blocks: SmallVec<[ast::Block<'t>; 3]>,
     /// The names taken so far, for suggestions.
-    known_attrs: Vec<&'static str>,
-    known_blocks: Vec<&'static str>,
-    range: TextRange,
+    known_attrs: SmallVec<[&'static str; 6]>,
+    known_blocks: SmallVec<[&'static str; 6]>,
+    block: ast::Block<'t>,
     /// Set for blocks of override files, whose required arguments may be missing.
     is_partial: bool,
     /// Set if the body is merged with override files.
@@ -44,13 +45,12 @@ pub(super) struct BodyReader<'t> {
 
 impl<'t> BodyReader<'t> {
     pub(super) fn new(block: &ast::Block<'t>) -> BodyReader<'t> {
-        let range = header_range(block);
         let mut reader = BodyReader {
-            attrs: vec![],
-            blocks: vec![],
-            known_attrs: vec![],
-            known_blocks: vec![],
-            range,
+            attrs: SmallVec::new(),
+            blocks: SmallVec::new(),
+            known_attrs: SmallVec::new(),
+            known_blocks: SmallVec::new(),
+            block: block.clone(),
             is_partial: false,
             is_merged: false,
             lifecycles: vec![],
@@ -58,10 +58,11 @@ impl<'t> BodyReader<'t> {
         for item in block.body().into_iter().flat_map(|body| body.items()) {
             match item {
                 // The parser reports the second of two attributes with the same name.
-                BodyItem::Attribute(attr) if reader.position(attr.name().as_deref()).is_none() => {
-                    reader.attrs.push(attr)
+                BodyItem::Attribute(attr) => {
+                    if reader.position(attr.name_token().map(|it| it.text())).is_none() {
+                        reader.attrs.push(attr);
+                    }
                 }
-                BodyItem::Attribute(_) => {}
                 BodyItem::Block(block) => reader.blocks.push(block),
             }
         }
@@ -111,7 +112,7 @@ impl<'t> BodyReader<'t> {
         let is_kept = |it: &ast::Block| {
             generated_type(it).is_none_or(|kind| kind == "_" || !replaced.contains(&kind))
         };
-        self.blocks.retain(is_kept);
+        self.blocks.retain(|it| is_kept(it));
         self.blocks.extend(blocks);
     }
 
@@ -153,8 +154,14 @@ impl<'t> BodyReader<'t> {
     pub(super) fn blocks(&mut self, kind: &'static str) -> Vec<ast::Block<'t>> {
         self.known_blocks.push(kind);
         let is_kind = |block: &ast::Block| block.type_token().is_some_and(|it| it.text() == kind);
-        let (taken, rest) = std::mem::take(&mut self.blocks).into_iter().partition(is_kind);
-        self.blocks = rest;
+        let mut taken = Vec::new();
+        self.blocks.retain(|block| {
+            let is_taken = is_kind(block);
+            if is_taken {
+                taken.push(block.clone());
+            }
+            !is_taken
+        });
         taken
     }
 
@@ -187,7 +194,7 @@ impl<'t> BodyReader<'t> {
     ) -> Option<ast::Attribute<'t>> {
         let attr = self.attr(name);
         if attr.is_none() && !self.is_partial {
-            ctx.problem(missing_argument(self.range, name));
+            ctx.problem(missing_argument(header_range(&self.block), name));
         }
         attr
     }
@@ -344,7 +351,7 @@ pub(super) fn schema_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<
 
 /// The labels of a block, with escapes decoded.
 pub(super) fn labels(block: &ast::Block) -> Box<[Str]> {
-    block.label_texts().map(|label| Str::from(&*label)).collect()
+    block.label_texts().map(Str::from).collect()
 }
 
 /// Lowers `dynamic "kind" { for_each, iterator, labels, content {} }`.
@@ -593,30 +600,32 @@ pub(super) fn expect_labels<'t, const N: usize>(
     block: &ast::Block<'t>,
     names: [&str; N],
 ) -> Option<[ast::Label<'t>; N]> {
-    let kind = block.type_token()?.text().to_owned();
-    let labels: Vec<ast::Label> = block.labels().collect();
-    if labels.len() < N {
+    let kind = block.type_token()?.text();
+    let mut written = block.labels();
+    let labels: [Option<ast::Label>; N] = std::array::from_fn(|_| written.next());
+    let given = labels.iter().flatten().count();
+    if given < N {
         let (plural, list) = (if N == 1 { "" } else { "s" }, names.join(", "));
         ctx.problem(Problem::new(
-            Summary::missing_label(names[labels.len()], &kind),
+            Summary::missing_label(names[given], kind),
             header_range(block),
             format!("All {kind} blocks must have {N} label{plural} ({list})."),
         ));
         return None;
     }
-    if let Some(extra) = labels.get(N) {
+    if let Some(extra) = written.next() {
         let (plural, list) = (if N == 1 { "" } else { "s" }, names.join(", "));
         let detail = match N {
             0 => format!("No labels are expected for {kind} blocks."),
             _ => format!("Only {N} label{plural} ({list}) are expected for {kind} blocks."),
         };
         ctx.problem(Problem::new(
-            Summary::extraneous_label(&kind),
+            Summary::extraneous_label(kind),
             extra.syntax().text_range(),
             detail,
         ));
     }
-    <[ast::Label; N]>::try_from(labels.into_iter().take(N).collect::<Vec<_>>()).ok()
+    Some(labels.map(|it| it.expect("they were counted")))
 }
 
 /// Reports labels of a block type that has none.

@@ -40,7 +40,7 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     }
     // Nested `ephemeral` blocks are not taken, so they are reported as unexpected blocks.
     reader.finish(ctx);
-    Some(ItemKind::Check(Box::new(Check { name: values::Str::from(&*name), asserts })))
+    Some(ItemKind::Check(Box::new(Check { name: values::Str::from(name), asserts })))
 }
 
 /// Lowers the data source of a check block. It is a separate item that only the check can refer to.

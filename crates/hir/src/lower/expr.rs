@@ -9,7 +9,7 @@ use syntax::{
     },
 };
 use values::{
-    Number, Str,
+    Number, Str, Text,
     ops::{BinaryOp, UnaryOp},
 };
 
@@ -60,7 +60,7 @@ impl ItemCtx<'_> {
             ast::Expr::Object(it) => self.object(it, range),
             ast::Expr::ForTuple(it) => self.for_tuple(it, range),
             ast::Expr::ForObject(it) => self.for_object(it, range),
-            ast::Expr::QuotedTemplate(it) => self.template(&template::quoted(it), range),
+            ast::Expr::QuotedTemplate(it) => self.quoted(it, range),
             ast::Expr::Heredoc(it) => self.template(&template::heredoc(it), range),
         }
     }
@@ -93,7 +93,7 @@ impl ItemCtx<'_> {
     }
 
     /// Adds a string constant that the syntax implies, such as the bare key of an object.
-    pub(super) fn string(&mut self, text: Str, range: TextRange) -> ExprId {
+    pub(super) fn string(&mut self, text: Text, range: TextRange) -> ExprId {
         self.alloc(Expr::Literal(Literal::String(text)), range)
     }
 
@@ -123,9 +123,7 @@ impl ItemCtx<'_> {
             let range = start.cover(step.syntax().text_range());
             base = match step {
                 ast::Step::AttrStep(it) => match it.name() {
-                    Some(name) => {
-                        self.alloc(Expr::GetAttr { base, name: Str::from(&*name) }, range)
-                    }
+                    Some(name) => self.alloc(Expr::GetAttr { base, name: Str::from(name) }, range),
                     None => self.alloc(Expr::Missing, range),
                 },
                 ast::Step::LegacyIndexStep(it) => {
@@ -300,6 +298,13 @@ impl ItemCtx<'_> {
         let key = intro.key_name().map(|name| self.bind(name.text().into()));
         let value = self.bind(value.text().into());
         Some(ForNames { collection, key, value, depth })
+    }
+
+    fn quoted(&mut self, it: &ast::QuotedTemplate, range: TextRange) -> ExprId {
+        match template::with_plain_text(it, |text| Text::from(text)) {
+            Some(text) => self.string(text, range),
+            None => self.template(&template::quoted(it), range),
+        }
     }
 
     /// Lowers a template. A template that consists of one interpolation keeps the type of its value, as HCL

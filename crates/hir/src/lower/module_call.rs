@@ -45,7 +45,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<It
     }
     let inputs = reader.rest_attrs(ctx);
     Some(ItemKind::ModuleCall(Box::new(ModuleCall {
-        name: Str::from(&*name),
+        name: Str::from(name),
         source,
         source_node,
         source_expr,
@@ -102,7 +102,7 @@ fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<S
         let name = Str::from(traversal.root.text());
         match traversal.steps.as_slice() {
             [] => Some((name, None)),
-            [ast::Step::AttrStep(alias)] => Some((name, Some(Str::from(&*alias.name()?)))),
+            [ast::Step::AttrStep(alias)] => Some((name, Some(Str::from(alias.name()?)))),
             _ => None,
         }
     });

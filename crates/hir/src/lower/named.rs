@@ -36,7 +36,7 @@ pub fn is_reserved_variable(name: &str) -> bool {
 pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = Str::from(&*body::name(ctx, &label, "variable"));
+    let name = Str::from(body::name(ctx, &label, "variable"));
     if is_reserved_variable(&name) {
         ctx.problem(Problem::new(
             Summary::invalid_name("variable"),
@@ -147,7 +147,7 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKin
     }
     reader.finish(ctx);
     Some(ItemKind::Output(Box::new(Output {
-        name: Str::from(&*name),
+        name: Str::from(name),
         value,
         description,
         sensitive,

@@ -73,7 +73,7 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     }
     reader.absorb_escape(ctx);
     let body = reader.rest(ctx);
-    let local_name = Str::from(&*name);
+    let local_name = Str::from(name);
     Some(ItemKind::Provider(Box::new(ProviderConfig {
         local_name,
         alias,

@@ -297,7 +297,7 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
     let mut names = vec![(Str::from(traversal.root.text()), None)];
     for step in &traversal.steps {
         match step {
-            ast::Step::AttrStep(it) => names.push((Str::from(&*it.name()?), None)),
+            ast::Step::AttrStep(it) => names.push((Str::from(it.name()?), None)),
             ast::Step::IndexStep(it) => {
                 let key = ctx.expr_opt(it.index(), range);
                 let last = names.last_mut()?;

@@ -130,7 +130,7 @@ fn ref_target(reference: Ref, rest: &[ast::Step]) -> RefTarget {
             };
             match after_key {
                 [ast::Step::AttrStep(it), ..] => match it.name() {
-                    Some(output) => RefTarget::ModuleOutput(call, Str::from(&*output)),
+                    Some(output) => RefTarget::ModuleOutput(call, Str::from(output)),
                     None => RefTarget::Module(call),
                 },
                 _ => RefTarget::Module(call),
@@ -173,7 +173,7 @@ fn refused(detail: impl Into<String>) -> Refused {
 
 fn attr_name<N: TreeNode>(step: Option<&Step<N>>) -> Option<Str> {
     match step? {
-        Step::AttrStep(it) => Some(Str::from(&*it.name()?)),
+        Step::AttrStep(it) => Some(Str::from(it.name()?)),
         _ => None,
     }
 }

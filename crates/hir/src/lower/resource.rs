@@ -127,7 +127,7 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
             }
             _ => return None,
         };
-        Some(ProviderRef { local_name, alias: alias.map(|it| Str::from(&*it)), key, node })
+        Some(ProviderRef { local_name, alias: alias.map(Str::from), key, node })
     });
     if result.is_none() {
         ctx.problem(Problem::new(

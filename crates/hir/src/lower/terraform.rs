@@ -300,7 +300,7 @@ fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[S
                 _ => None,
             });
         match alias {
-            Some(alias) => aliases.push(Str::from(&*alias)),
+            Some(alias) => aliases.push(Str::from(alias)),
             None => ctx.problem(Problem::new(
                 Summary::CONFIGURATION_ALIASES,
                 element.syntax().text_range(),

@@ -136,7 +136,7 @@ pub(super) fn module_override(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Opti
 /// Lowers `mock_provider "x" {}`.
 pub(super) fn mock_provider(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<TestItem> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let local_name = Str::from(&*body::name(ctx, &label, "provider"));
+    let local_name = Str::from(body::name(ctx, &label, "provider"));
     let mut reader = BodyReader::new(block);
     let alias_attr = reader.attr("alias");
     let alias_range = alias_attr.as_ref().map(|it| it.syntax().text_range());
@@ -200,7 +200,7 @@ fn mock_object(
     let mut reader = BodyReader::new(block);
     let defaults = values(ctx, &mut reader, "defaults");
     reader.finish(ctx);
-    Some(MockObject { mode, type_name: Str::from(&*label.text()), defaults })
+    Some(MockObject { mode, type_name: Str::from(label.text()), defaults })
 }
 
 fn values(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, name: &'static str) -> ConstValues {

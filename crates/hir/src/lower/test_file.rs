@@ -75,7 +75,7 @@ fn of_test(item: TestItem) -> ItemKind {
 
 fn run(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<TestItem> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = Str::from(&*body::name(ctx, &label, "run block"));
+    let name = Str::from(body::name(ctx, &label, "run block"));
     let mut reader = BodyReader::new(block);
     let command = command(ctx, reader.attr("command"));
     let providers = reader.attr("providers");

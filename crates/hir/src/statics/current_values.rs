@@ -83,7 +83,7 @@ fn passes(test: &Test, value: &Value) -> bool {
         }
         Test::Key(key) => {
             let text = convert::convert(value, &Type::String).ok();
-            text.is_some_and(|it| matches!(it.kind(), Kind::String(text) if text == key))
+            text.is_some_and(|it| matches!(it.kind(), Kind::String(text) if **text == **key))
         }
         Test::HasKey(key) => value.as_map().is_some_and(|it| it.contains_key(key)),
         Test::HasMoreThan(count) => value.stored_length().is_some_and(|it| it > *count),

@@ -415,7 +415,7 @@ pub(super) fn text(
 ) -> Result<Option<Str>, NoValue> {
     let of_item = item(db, key);
     if let Expr::Literal(Literal::String(text)) = &of_item.exprs[expr] {
-        return Ok(Some(text.clone()));
+        return Ok(Some(Str::from(text.clone())));
     }
     let subject = path.named(db, of.subject);
     let value = plain(db, path, key, expr, of)?;
@@ -429,7 +429,7 @@ pub(super) fn text(
     let value =
         convert::convert(&value, &Type::String).map_err(|_| unsuitable("a string is required"))?;
     match value.kind() {
-        Kind::String(text) => Ok(Some(text.clone())),
+        Kind::String(text) => Ok(Some(Str::from(text.clone()))),
         Kind::Null => Ok(None),
         _ => Err(unsuitable(NOT_KNOWN)),
     }

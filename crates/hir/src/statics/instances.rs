@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use db::{Block, Directory, Summary};
 use sorted::{TreeMap, TreeSet};
-use values::{Kind, MarkKind, Str, Type, Value};
+use values::{Kind, MarkKind, Str, Text, Type, Value};
 
 use crate::{
     Db,
@@ -172,7 +172,7 @@ fn keys(value: &Value) -> Result<Keys, String> {
                 return Err("a set that has null in it gives no keys".to_owned());
             }
             let text = |it: &Kind<'_>| match it {
-                Kind::String(text) => Some((*text).clone()),
+                Kind::String(text) => Some(Str::from(Text::clone(text))),
                 _ => None,
             };
             match elements.is_empty() || plain.ty() == Type::set(Type::String) {

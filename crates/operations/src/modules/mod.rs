@@ -179,7 +179,7 @@ struct InstalledModules<'a> {
 fn manifest(paths: &[ModulePath<'_>], before: &InstalledModules<'_>) -> ModuleManifest {
     let record = |path: &ModulePath<'_>| {
         let dir = path.module.dir.to_string();
-        if let Some(version) = before.versions.get(&path.module.dir)
+        if let Some(version) = before.versions.get(&*path.module.dir)
             && !is_local_source(path.source)
         {
             let (source, version) = (as_others_write(path.source), Some(version.to_string()));

@@ -59,7 +59,7 @@ impl NamedFiles {
         now == self.digest(config)
     }
 
-    fn named(&self, text: &Str) -> Named {
+    fn named(&self, text: &str) -> Named {
         // This needs neither a lock nor memory, and most strings end here.
         if !self.may_exist(text) {
             return Named::Nothing;
@@ -68,7 +68,7 @@ impl NamedFiles {
             return *known;
         }
         let named = self.path(text).map_or(Named::Nothing, |path| look(&path));
-        self.known().insert(text.clone(), named);
+        self.known().insert(Str::on_heap(text), named);
         named
     }
 
@@ -104,7 +104,7 @@ impl NamedFiles {
     }
 }
 
-fn digest_of(config: &Value, named: impl Fn(&Str) -> Named) -> Option<[u8; 32]> {
+fn digest_of(config: &Value, named: impl Fn(&str) -> Named) -> Option<[u8; 32]> {
     let mut files = TreeMap::new();
     let mut is_complete = true;
     visit_strings(config, &mut |text| {
@@ -113,7 +113,7 @@ fn digest_of(config: &Value, named: impl Fn(&Str) -> Named) -> Option<[u8; 32]> 
         }
         match named(text) {
             Named::Nothing => {}
-            Named::File(content) => drop(files.insert(text.clone(), content)),
+            Named::File(content) => drop(files.insert(Str::on_heap(text), content)),
             Named::Anything => is_complete = false,
         }
     });
@@ -140,7 +140,7 @@ fn look(path: &Path) -> Named {
 }
 
 /// Visits the strings of a value, including the keys of maps.
-fn visit_strings(value: &Value, visit: &mut impl FnMut(&Str)) {
+fn visit_strings(value: &Value, visit: &mut impl FnMut(&str)) {
     match value.kind() {
         Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::Number(_) => {}
         Kind::String(text) => visit(text),

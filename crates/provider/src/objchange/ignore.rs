@@ -79,7 +79,7 @@ fn split_key(path: &Path) -> (Path, Option<Str>) {
         return (path.clone(), None);
     };
     match key.kind() {
-        Kind::String(key) => (rest.iter().cloned().collect(), Some(key.clone())),
+        Kind::String(key) => (rest.iter().cloned().collect(), Some(Str::from(key.clone()))),
         _ => (path.clone(), None),
     }
 }

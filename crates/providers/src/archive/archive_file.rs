@@ -7,7 +7,7 @@ use std::{
 };
 
 use mayfly_sdk::{
-    Call, DataCall, DataSource, Diagnostic, Model, PlanChange, Resource, Set, Str, Unknowns,
+    Call, DataCall, DataSource, Diagnostic, Model, PlanChange, Resource, Set, Text, Unknowns,
 };
 
 use super::{
@@ -29,9 +29,9 @@ pub(super) struct ArchiveFile {
     #[attribute(requires_replace)]
     pub(super) output_path: String,
     /// A text to pack as the file `source_content_filename`.
-    pub(super) source_content: Option<Str>,
+    pub(super) source_content: Option<Text>,
     /// The name of the file with the text `source_content`.
-    pub(super) source_content_filename: Option<Str>,
+    pub(super) source_content_filename: Option<Text>,
     /// The path of a file to pack.
     pub(super) source_file: Option<String>,
     /// The path of a directory whose files are packed.
@@ -40,7 +40,7 @@ pub(super) struct ArchiveFile {
     #[block]
     pub(super) source: Set<SourceText>,
     /// Globs of what stays outside, relative to source_dir; ** is any directories.
-    pub(super) excludes: Option<Set<Str>>,
+    pub(super) excludes: Option<Set<Text>>,
     /// True to omit links to directories instead of following them.
     pub(super) exclude_symlink_directories: Option<bool>,
     /// The permissions of all entries in octal digits, instead of those of their files.
@@ -76,9 +76,9 @@ pub(super) struct ArchiveFile {
 #[derive(Model)]
 pub(super) struct SourceText {
     /// The text.
-    pub(super) content: Str,
+    pub(super) content: Text,
     /// The name of the file.
-    pub(super) filename: Str,
+    pub(super) filename: Text,
 }
 
 /// The modes of an archive and of directories that are created for it, before the umask of the process applies.

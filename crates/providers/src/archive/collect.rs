@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use values::Str;
+use values::Text;
 
 use super::order::{ArchiveRequest, Contents, Directory};
 use crate::files::{FileId, Mode, file_error};
@@ -29,7 +29,7 @@ pub(super) struct Entry {
 
 /// The source of an entry's bytes.
 pub(super) enum Body {
-    Text(Str),
+    Text(Text),
     /// A file, with the length that it had when it was found.
     File(PathBuf, u64),
 }

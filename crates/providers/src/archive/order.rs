@@ -6,7 +6,7 @@ use std::{
 };
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use mayfly_sdk::{Choice, Diagnostic, Diagnostics, Object, Path, Str, validate::requires};
+use mayfly_sdk::{Choice, Diagnostic, Diagnostics, Object, Path, Text, validate::requires};
 
 use super::archive_file::{ArchiveFile, SourceText};
 use crate::files::Mode;
@@ -40,7 +40,7 @@ pub(super) enum Contents {
     /// All files of a directory under their relative names.
     Directory(Directory),
     /// Texts under the given names.
-    Texts(Vec<(String, Str)>),
+    Texts(Vec<(String, Text)>),
 }
 
 /// A directory to pack.
@@ -76,7 +76,7 @@ impl ArchiveRequest {
 }
 
 /// Returns the entries that are given as texts. There is at least one.
-fn texts(archive: &ArchiveFile) -> Result<Vec<(String, Str)>, Diagnostic> {
+fn texts(archive: &ArchiveFile) -> Result<Vec<(String, Text)>, Diagnostic> {
     if let Some(content) = &archive.source_content {
         let filename = archive.source_content_filename.as_slice();
         let names = entry_names(ArchiveFile::SOURCE_CONTENT_FILENAME, filename)?;
@@ -138,7 +138,7 @@ fn combination(given: &[&str]) -> Diagnostic {
 }
 
 /// Parses the globs of `excludes`. They match whole names; `*` and `?` do not match a `/`, `**` does.
-fn globs(patterns: &[Str]) -> Result<GlobSet, Diagnostic> {
+fn globs(patterns: &[Text]) -> Result<GlobSet, Diagnostic> {
     let mut set = GlobSetBuilder::new();
     let invalid = |detail: String| {
         Diagnostic::error("Invalid Glob Pattern", detail).at(ArchiveFile::EXCLUDES.path())
@@ -154,10 +154,10 @@ fn globs(patterns: &[Str]) -> Result<GlobSet, Diagnostic> {
 
 /// Returns the names in the archive for these file names of an attribute. Errors name no element of a set, because its
 /// index would be its content.
-fn entry_names(attribute: impl Into<Path>, filenames: &[Str]) -> Result<Vec<String>, Diagnostic> {
+fn entry_names(attribute: impl Into<Path>, filenames: &[Text]) -> Result<Vec<String>, Diagnostic> {
     let attribute = attribute.into();
     let mut known = BTreeSet::new();
-    let name = |filename: &Str| {
+    let name = |filename: &Text| {
         let invalid = |why| {
             let detail = format!("The file name {:?} {why}.", &**filename);
             Diagnostic::error("Invalid File Name", detail).at(attribute.clone())
@@ -311,7 +311,7 @@ mod tests {
                  source_dir, which is not set."
             ],
         );
-        let set = globs(&["*.log", "a/*", "**/node_modules", "c/**/d", "{x,y}?"].map(Str::from));
+        let set = globs(&["*.log", "a/*", "**/node_modules", "c/**/d", "{x,y}?"].map(Text::from));
         let set = set.unwrap_or_else(|_| unreachable!("the globs are valid"));
         for name in ["b.log", "a/b", "node_modules", "p/q/node_modules", "c/d", "c/1/2/d", "x1"] {
             assert!(set.is_match(name), "{name}");

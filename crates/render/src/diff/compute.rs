@@ -256,7 +256,7 @@ pub(super) fn primitive(change: &Change<'_>) -> Node {
     Node { act: change.act(), replace: change.forces_replacement(), shape }
 }
 
-fn text(value: Option<&Value>) -> Option<Str> {
+fn text(value: Option<&Value>) -> Option<values::Text> {
     match value?.kind() {
         Kind::String(text) => Some(text.clone()),
         // Happens only for a plan file whose values do not match the schema.

@@ -26,8 +26,8 @@ use crate::{
     style::{Style, code, constant, in_color, visible_line},
 };
 
-/// The number of objects or outputs that are worth waking another thread for.
-pub(crate) const SMALLEST_PART: usize = 25;
+/// The number of objects or outputs that a thread takes at a time. Fewer are not worth waking another one.
+pub(crate) const PART: usize = 25;
 
 /// The action on a part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,8 @@ enum Shape {
         after: Scalar,
     },
     Text {
-        before: Option<Str>,
-        after: Option<Str>,
+        before: Option<values::Text>,
+        after: Option<values::Text>,
     },
     /// A value that is known after apply, with the old value.
     Unknown(Option<Box<Node>>),
@@ -232,7 +232,7 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     };
     let changed = names.iter().zip(outputs.values()).filter(|(_, it)| differs(it));
     let changed: Vec<(&Cow<'_, str>, &OutputChange)> = changed.collect();
-    let parts = parallel::map_parts(&changed, SMALLEST_PART, |part| {
+    let rendered = |(index, part): (usize, &[(&Cow<'_, str>, &OutputChange)])| {
         let mut text = String::new();
         for (name, change) in part {
             let node = output_node(change, show_sensitive);
@@ -241,8 +241,9 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
                 printer.push_line(&mut text, name, &node, 0, Options::default());
             }
         }
-        text
-    });
+        (index, text)
+    };
+    let parts = parallel::share_parts(&changed, PART, |parts| parts.map(rendered).collect());
     parts.concat()
 }
 

@@ -170,9 +170,9 @@ pub(super) fn object(view: &ObjectView<'_>, change: &ResourceChange, style: &Sty
 }
 
 /// Renders each changed object on all processors.
-pub(crate) fn map_changes<R: Send>(
+pub(crate) fn map_changes<'c, R: Send>(
     view: &PlanView<'_>,
-    changes: &[&ResourceChange],
+    changes: &[&'c ResourceChange],
     render: impl Fn(&ObjectView<'_>, &ResourceChange) -> R + Sync,
 ) -> Vec<R> {
     let mut schemas: TreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = TreeMap::new();
@@ -181,14 +181,17 @@ pub(crate) fn map_changes<R: Send>(
         schemas.entry(source).or_insert_with(|| (view.schemas)(source));
     }
     let PlanView { plan, show_sensitive, .. } = *view;
-    let parts = parallel::map_parts(changes, diff::SMALLEST_PART, |part| {
+    let parts = parallel::share_parts(changes, diff::PART, |parts| {
         let found = |source: &ProviderSource| schemas.get(source).cloned().flatten();
         let mut finder = SchemaFinder::new(&found);
-        let rendered = part.iter().map(|change| {
-            let block = finder.block(change);
-            render(&ObjectView { block, show_sensitive, data_dir: &plan.data_dir }, change)
-        });
-        rendered.collect::<Vec<R>>()
+        let rendered = |(index, part): (usize, &[&'c ResourceChange])| {
+            let rendered = part.iter().map(|change| {
+                let block = finder.block(change);
+                render(&ObjectView { block, show_sensitive, data_dir: &plan.data_dir }, change)
+            });
+            (index, rendered.collect::<Vec<R>>())
+        };
+        parts.map(rendered).collect()
     });
     parts.into_iter().flatten().collect()
 }

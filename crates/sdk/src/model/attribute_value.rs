@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use values::{Number, Path, Str, Type, Value};
+use values::{Number, Path, Text, Type, Value};
 
 use super::part::{Part, Unknowns};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 ///
 /// | type | attribute |
 /// |---|---|
-/// | `String`, [`Str`], [`super::Secret`] | `string`; a secret is sensitive |
+/// | `String`, [`Text`], [`super::Secret`] | `string`; a secret is sensitive |
 /// | `bool` | `bool` |
 /// | `i64` and the other integers, `f64`, [`Number`] | `number` |
 /// | `Vec<T>`, `BTreeSet<T>`, [`super::Set<T>`], `BTreeMap<Str, T>` | `list`, `set`, `set`, `map` |
@@ -65,7 +65,7 @@ pub(super) fn mismatch(part: &Part<'_>) -> Diagnostic {
     )
 }
 
-impl AttributeValue for Str {
+impl AttributeValue for Text {
     fn attribute() -> Attribute {
         typed(Type::String)
     }
@@ -74,8 +74,8 @@ impl AttributeValue for Str {
         Type::String
     }
 
-    fn decode(part: &Part<'_>) -> Result<Str, Diagnostic> {
-        part.require_known()?.as_str().map(Str::from).ok_or_else(|| mismatch(part))
+    fn decode(part: &Part<'_>) -> Result<Text, Diagnostic> {
+        part.require_known()?.as_str().map(Text::from).ok_or_else(|| mismatch(part))
     }
 
     fn encode(&self) -> Value {

@@ -1,8 +1,6 @@
 //! Texts that must not be shown.
 
-use std::sync::Arc;
-
-use values::{Str, Type, Value};
+use values::{Text, Type, Value};
 
 use super::{attribute_value::AttributeValue, part::Part};
 use crate::{diagnostics::Diagnostic, schema::Attribute};
@@ -10,7 +8,7 @@ use crate::{diagnostics::Diagnostic, schema::Attribute};
 /// A secret text. It has neither `Debug` nor `Display`, so that it is not logged by accident, and an attribute of this
 /// type is sensitive.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Arc<str>);
+pub struct Secret(Text);
 
 impl Secret {
     /// Wraps a text as a secret.
@@ -27,7 +25,7 @@ impl Secret {
 
 impl AttributeValue for Secret {
     fn attribute() -> Attribute {
-        Str::attribute().holding_secrets()
+        Text::attribute().holding_secrets()
     }
 
     fn ty() -> Type {
@@ -35,7 +33,7 @@ impl AttributeValue for Secret {
     }
 
     fn decode(part: &Part<'_>) -> Result<Secret, Diagnostic> {
-        Str::decode(part).map(Secret::new)
+        Text::decode(part).map(Secret::new)
     }
 
     fn encode(&self) -> Value {

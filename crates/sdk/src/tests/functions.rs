@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use provider::FunctionFault;
-use values::{Number, Str, Value};
+use values::{Number, Str, Text, Value};
 
 use super::shown;
 use crate::{AttributeValue, Choice, Function, FunctionError, MaybeUnknown, Model, Rest, Secret};
@@ -206,8 +206,8 @@ fn arguments_can_have_every_type() {
             1: must be one of: x, y
             0: x must be a whole number"#]],
     );
-    let inverted = |entries: BTreeMap<Str, Secret>| -> Outcome<BTreeMap<String, Str>> {
-        Ok(entries.into_iter().map(|(key, it)| (it.reveal().to_owned(), key)).collect())
+    let inverted = |entries: BTreeMap<Str, Secret>| -> Outcome<BTreeMap<String, Text>> {
+        Ok(entries.into_iter().map(|(key, it)| (it.reveal().to_owned(), key.to_text())).collect())
     };
     let entries: values::ValueMap = [("k".into(), text("v"))].into_iter().collect();
     let calls: [&[Value]; 1] = [&[Value::map(values::Type::String, entries)]];

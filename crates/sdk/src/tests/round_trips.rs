@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{collection::vec, prelude::*, sample::select};
-use values::{Number, Path, Str, Type, Value, ValueMap};
+use values::{Number, Path, Str, Text, Type, Value, ValueMap};
 
 use crate::{
     AttributeValue, Choice, MaybeUnknown, Model, Object, Part, Secret, Set, Unknowns,
@@ -14,7 +14,7 @@ use crate::{
 #[derive(Model, Clone, PartialEq)]
 struct Everything {
     text: String,
-    shared: Str,
+    shared: Text,
     secret: Secret,
     flag: bool,
     byte: u8,

@@ -37,6 +37,28 @@ enum Open {
     Quote,
 }
 
+/// True for bytes that neither begin nor end anything, outside quotes and within an item.
+static IS_PLAIN_CODE: [bool; 256] = bytes_but(b"\n\r#/~<{}[]()\"", 0x80);
+
+/// True for bytes that neither end a quoted text nor begin a sequence or an escape in it.
+static IS_PLAIN_QUOTED: [bool; 256] = bytes_but(b"\"\\$%\n", 0x100);
+
+/// All bytes below `end` but these.
+const fn bytes_but(others: &[u8], end: usize) -> [bool; 256] {
+    let mut all = [false; 256];
+    let mut byte = 0;
+    while byte < end {
+        all[byte] = true;
+        byte += 1;
+    }
+    let mut index = 0;
+    while index < others.len() {
+        all[others[index] as usize] = false;
+        index += 1;
+    }
+    all
+}
+
 /// The progress within the current chunk.
 #[derive(Clone, Copy)]
 enum Item {
@@ -60,10 +82,10 @@ struct Scan<'t> {
 
 impl Scan<'_> {
     fn run(&mut self) -> Option<()> {
-        while let Some(&byte) = self.bytes.get(self.at) {
+        while self.at < self.bytes.len() {
             match self.open.last() {
                 Some(Open::Quote) => self.quoted()?,
-                _ => self.code(byte)?,
+                _ => self.code()?,
             }
         }
         if let Item::EndsAt(end) = self.item
@@ -82,12 +104,24 @@ impl Scan<'_> {
         pairs.map(|(start, end)| TextRange::new(size(*start), size(end))).collect()
     }
 
+    #[inline]
+    fn skip(&mut self, is_plain: &[bool; 256]) {
+        let rest = &self.bytes[self.at..];
+        let length = rest.iter().position(|it| !is_plain[usize::from(*it)]);
+        self.at += length.unwrap_or(rest.len());
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at + 1).copied()
     }
 
-    /// Processes a byte outside quotes. `None` if the text is not plain.
-    fn code(&mut self, byte: u8) -> Option<()> {
+    /// Processes text outside quotes up to the next byte that is not plain, and that byte. `None` if the text is not
+    /// plain.
+    fn code(&mut self) -> Option<()> {
+        if let Item::Within = self.item {
+            self.skip(&IS_PLAIN_CODE);
+        }
+        let Some(&byte) = self.bytes.get(self.at) else { return Some(()) };
         match byte {
             b' ' | b'\t' => self.at += 1,
             b'\r' if self.peek() == Some(b'\n') => self.at += 1,
@@ -151,20 +185,10 @@ impl Scan<'_> {
             b'<' if self.peek() == Some(b'<') => return None,
             // Either an invalid character, or a name that only the lexer can judge.
             0x80.. | b'\r' => return None,
-            _ if byte.is_ascii_alphanumeric() => {
-                self.word();
-                return Some(());
-            }
             _ => {}
         }
         self.at += 1;
         Some(())
-    }
-
-    fn word(&mut self) {
-        let rest = &self.bytes[self.at..];
-        let len = rest.iter().position(|it| !it.is_ascii_alphanumeric() && *it != b'_');
-        self.at += len.unwrap_or(rest.len());
     }
 
     fn close(&mut self, bracket: Open) -> Option<()> {
@@ -185,6 +209,7 @@ impl Scan<'_> {
     /// Processes text up to the closing quote, or up to the opening of a sequence.
     fn quoted(&mut self) -> Option<()> {
         loop {
+            self.skip(&IS_PLAIN_QUOTED);
             match *self.bytes.get(self.at)? {
                 b'"' => {
                     self.open.pop();

@@ -360,7 +360,7 @@ fn zipmap(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Ok(call.unknown());
     }
     let entries = keys.iter().zip(values).map(|(key, value)| match key.kind() {
-        Kind::String(key) => Ok((key.clone(), value.clone())),
+        Kind::String(key) => Ok((Str::from(key.clone()), value.clone())),
         _ => Err(FunctionError::at(0, "keys must not be null")),
     });
     let entries = entries.collect::<Result<ValueMap, FunctionError>>()?;

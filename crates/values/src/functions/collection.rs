@@ -270,7 +270,10 @@ fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
             let Kind::String(name) = item.kind() else {
                 return Err(FunctionError::at(0, "input must not contain null list elements"));
             };
-            swapped.entry(name.clone()).or_default().push(Value::string(key.clone()));
+            swapped
+                .entry(crate::Str::from(name.clone()))
+                .or_default()
+                .push(Value::string(key.clone()));
         }
     }
     let swapped =

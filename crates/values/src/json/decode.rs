@@ -48,7 +48,7 @@ fn free_value(json: &Json<'_>, path: &Path) -> Result<Value, CodecError> {
         Json::Object(entries) => {
             let entries = entries
                 .iter()
-                .map(|(name, value)| Ok((Str::from(name.as_ref()), free_value(value, path)?)));
+                .map(|(name, value)| Ok((Str::on_heap(name), free_value(value, path)?)));
             let entries: Result<ValueMap, CodecError> = entries.collect();
             Ok(Value::object(entries?))
         }
@@ -145,7 +145,7 @@ fn read_map(
 ) -> Result<Value, CodecError> {
     let elements = entries.iter().map(|(key, json)| {
         let step = Step::Index(Value::string(key.as_ref()));
-        Ok((Str::from(key.as_ref()), read_at(json, element, path, step)?))
+        Ok((Str::on_heap(key), read_at(json, element, path, step)?))
     });
     let elements = elements.collect::<Result<ValueMap, CodecError>>()?;
     let items: Vec<Value> = elements.values().cloned().collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{reader::Reader, refinements};
 use crate::{
-    CodecError, ObjectType, Path, Step, Type, Value, ValueMap,
+    CodecError, ObjectType, Path, Step, Str, Type, Value, ValueMap,
     codec::{MAX_DEPTH, one_type},
     json,
 };
@@ -121,7 +121,7 @@ fn read_map(
     depth: usize,
 ) -> Result<Value, CodecError> {
     let entries = (0..reader.map_header(path)?).map(|_| {
-        let key = reader.text(path)?;
+        let key = Str::from(reader.text(path)?);
         let step = Step::Index(Value::string(key.clone()));
         Ok((key, read_at(reader, element, path, step, depth)?))
     });

@@ -1,9 +1,7 @@
 //! Encodes values.
 
 use super::refinements;
-use crate::{
-    CodecError, Kind, Number, Path, Step, Type, Value, ValueMap, codec::check_unmarked, json,
-};
+use crate::{CodecError, Kind, Number, Step, Type, Value, ValueMap, codec::check_unmarked, json};
 
 /// Encodes `value` for the type `ty`.
 ///
@@ -11,14 +9,16 @@ use crate::{
 /// Returns an error if the value carries a mark, or does not conform to `ty`.
 pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
     check_unmarked(value)?;
-    let mut out = Vec::new();
-    write(value, ty, &mut out, &mut Path::root())?;
+    /// The size of most objects.
+    const USUAL: usize = 512;
+    let mut out = Vec::with_capacity(USUAL);
+    write(value, ty, &mut out)?;
     Ok(out)
 }
 
-fn write(value: &Value, ty: &Type, out: &mut Vec<u8>, path: &mut Path) -> Result<(), CodecError> {
+fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) -> Result<(), CodecError> {
     if *ty == Type::Dynamic && value.ty() != Type::Dynamic {
-        return write_dynamic(value, out, path);
+        return write_dynamic(value, out);
     }
     match (value.kind(), ty) {
         (Kind::Unknown(known), _) => refinements::write(known, out),
@@ -29,28 +29,28 @@ fn write(value: &Value, ty: &Type, out: &mut Vec<u8>, path: &mut Path) -> Result
         (Kind::List(items), Type::List(element)) | (Kind::Set(items), Type::Set(element)) => {
             array_header(items.len(), out);
             for (i, item) in items.iter().enumerate() {
-                write_at(item, element, out, path, Value::index_step(i))?;
+                write_at(item, element, out, || Value::index_step(i))?;
             }
         }
         (Kind::Tuple(items), Type::Tuple(types)) if items.len() == types.len() => {
             array_header(items.len(), out);
             for (i, (item, ty)) in items.iter().zip(types.iter()).enumerate() {
-                write_at(item, ty, out, path, Value::index_step(i))?;
+                write_at(item, ty, out, || Value::index_step(i))?;
             }
         }
-        (Kind::Map(entries), Type::Map(element)) => write_map(entries, element, out, path)?,
+        (Kind::Map(entries), Type::Map(element)) => write_map(entries, element, out)?,
         (Kind::Object(attributes), Type::Object(object)) if attributes.len() == object.len() => {
             map_header(attributes.len(), out);
-            for (name, ty) in object.iter() {
-                let attribute = attributes.get(name);
+            for (position, (name, ty)) in object.iter().enumerate() {
+                let attribute = attributes.get_near(position, name);
                 let attribute = attribute.ok_or_else(|| {
-                    CodecError::new(path, format!("attribute {name:?} is required"))
+                    CodecError::at_root(format!("attribute {name:?} is required"))
                 })?;
                 write_text(name, out);
-                write_at(attribute, ty, out, path, Step::Attr(name.clone()))?;
+                write_at(attribute, ty, out, || Step::Attr(name.clone()))?;
             }
         }
-        _ => return Err(CodecError::new(path, format!("{} is required", ty.friendly_name()))),
+        _ => return Err(CodecError::at_root(format!("{} is required", ty.friendly_name()))),
     }
     Ok(())
 }
@@ -59,33 +59,24 @@ fn write_at(
     value: &Value,
     ty: &Type,
     out: &mut Vec<u8>,
-    path: &mut Path,
-    step: Step,
+    step: impl FnOnce() -> Step,
 ) -> Result<(), CodecError> {
-    path.push(step);
-    write(value, ty, out, path)?;
-    path.pop();
-    Ok(())
+    write(value, ty, out).map_err(|error| error.within(step()))
 }
 
 /// Encodes a value of open type as a pair: its type in JSON, and the value encoded for that type.
-fn write_dynamic(value: &Value, out: &mut Vec<u8>, path: &mut Path) -> Result<(), CodecError> {
+fn write_dynamic(value: &Value, out: &mut Vec<u8>) -> Result<(), CodecError> {
     let ty = value.ty();
     array_header(2, out);
     write_bytes(json::type_to_json(&ty).as_bytes(), out);
-    write(value, &ty, out, path)
+    write(value, &ty, out)
 }
 
-fn write_map(
-    entries: &ValueMap,
-    element: &Type,
-    out: &mut Vec<u8>,
-    path: &mut Path,
-) -> Result<(), CodecError> {
+fn write_map(entries: &ValueMap, element: &Type, out: &mut Vec<u8>) -> Result<(), CodecError> {
     map_header(entries.len(), out);
     for (key, value) in entries {
         write_text(key, out);
-        write_at(value, element, out, path, Step::Index(Value::string(key.clone())))?;
+        write_at(value, element, out, || Step::Index(Value::string(key.clone())))?;
     }
     Ok(())
 }

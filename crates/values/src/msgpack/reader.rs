@@ -2,7 +2,7 @@
 
 use rmp::Marker;
 
-use crate::{CodecError, Number, Path, Str, codec::MAX_DEPTH};
+use crate::{CodecError, Number, Path, Text, codec::MAX_DEPTH};
 
 /// A cursor over bytes.
 pub(super) struct Reader<'a> {
@@ -149,9 +149,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads text. Bytes that are not UTF-8 are an error.
-    pub(super) fn text(&mut self, path: &Path) -> Result<Str, CodecError> {
+    pub(super) fn text(&mut self, path: &Path) -> Result<Text, CodecError> {
         let text = std::str::from_utf8(self.bytes(path)?);
-        text.map(Str::from).map_err(|_| CodecError::new(path, "string is not valid UTF-8"))
+        text.map(Text::from).map_err(|_| CodecError::new(path, "string is not valid UTF-8"))
     }
 
     pub(super) fn array_header(&mut self, path: &Path) -> Result<usize, CodecError> {

@@ -11,7 +11,7 @@ use node::{Entries, Items, Node, Unknown};
 use sorted::SortedMap;
 
 use crate::{
-    Marks, Number, ObjectType, Refinements, Str, Type,
+    Marks, Number, ObjectType, Refinements, Str, Text, Type,
     budget::Size,
     rules::{self, RuleId},
     set_order, text,
@@ -45,7 +45,7 @@ pub enum Kind<'a> {
     /// A number.
     Number(&'a Number),
     /// Text.
-    String(&'a Str),
+    String(&'a Text),
     /// The elements of a list.
     List(&'a [Value]),
     /// The elements of a set, in cty's order.
@@ -119,8 +119,8 @@ impl Value {
 
     /// Creates a string; the text is normalized to form C.
     #[must_use]
-    pub fn string(value: impl Into<Str>) -> Value {
-        Value::plain(Node::String(text::normalized_shared(value.into())))
+    pub fn string(value: impl Into<Text>) -> Value {
+        Value::plain(Node::String(text::normalized_text(value.into())))
     }
 
     /// Creates a list. All elements have the type `element`. If that type contains [`Type::Dynamic`], they may
@@ -316,7 +316,7 @@ impl Value {
     /// for every other value.
     pub fn elements(&self) -> impl Iterator<Item = (Value, &Value)> {
         let keyed = self.as_map().into_iter().flatten();
-        let keyed = keyed.map(|(key, value)| (Value::plain(Node::String(key.clone())), value));
+        let keyed = keyed.map(|(key, value)| (Value::plain(Node::String(key.to_text())), value));
         let is_set = matches!(self.node, Node::Set(_));
         let indexed = self.as_slice().into_iter().flatten().enumerate().map(move |(i, value)| {
             let key = if is_set { value.clone() } else { Value::number(Number::from(i)) };

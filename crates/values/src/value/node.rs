@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::{
-    Marks, Number, ObjectType, Refinements, Str, Type, Value, ValueMap,
+    Marks, Number, ObjectType, Refinements, Text, Type, Value, ValueMap,
     budget::{ENTRY, Size},
     text,
 };
@@ -15,7 +15,7 @@ pub(super) enum Node {
     Unknown(Arc<Unknown>),
     Bool(bool),
     Number(Number),
-    String(Str),
+    String(Text),
     List(Arc<Items>),
     Set(Arc<Items>),
     Map(Arc<Entries>),
@@ -128,7 +128,7 @@ fn with_normal_keys(entries: ValueMap) -> ValueMap {
     if entries.keys().all(|key| key.is_ascii()) {
         return entries;
     }
-    entries.into_iter().map(|(key, value)| (text::normalized_shared(key), value)).collect()
+    entries.into_iter().map(|(key, value)| (text::normalized_name(key), value)).collect()
 }
 
 impl Node {

@@ -1,6 +1,8 @@
 //! Closed expressions, whose value does not depend on where they are: they have no reference, no name from outside,
 //! no time and no file.
 
+use smallvec::SmallVec;
+
 use crate::expr::{Expr, ExprId, Exprs, SymbolId};
 
 /// One bit for every expression of an item: whether it is closed.
@@ -55,7 +57,7 @@ struct Scan {
     no_refs: Vec<bool>,
     /// The names that each expression reads and does not bind itself. Most expressions read none, so the list ends
     /// at the last one that does.
-    free: Vec<Vec<SymbolId>>,
+    free: Vec<SmallVec<[SymbolId; 2]>>,
 }
 
 impl Scan {
@@ -66,15 +68,17 @@ impl Scan {
             Expr::Call(call) => !is_impure(&call.name) && !call.name.contains("::"),
             _ => true,
         };
-        let mut names = Vec::new();
+        let mut names = SmallVec::new();
         expr.for_each_child(&mut |child| {
             let child = child.0 as usize;
             pure &= self.no_refs[child];
-            names.extend_from_slice(self.free.get(child).map(Vec::as_slice).unwrap_or_default());
+            names.extend_from_slice(
+                self.free.get(child).map(SmallVec::as_slice).unwrap_or_default(),
+            );
         });
         match expr {
             Expr::Symbol(symbol) => names.push(*symbol),
-            Expr::Splat { item, .. } => names.retain(|name| name != item),
+            Expr::Splat { item, .. } => names.retain(|name| *name != *item),
             Expr::ForTuple(it) => names.retain(|name| *name != it.value && Some(*name) != it.key),
             Expr::ForObject(it) => names.retain(|name| *name != it.value && Some(*name) != it.key),
             _ => {}
@@ -83,7 +87,7 @@ impl Scan {
         if pure && !names.is_empty() {
             sorted::sort(&mut names);
             names.dedup();
-            self.free.resize_with(self.no_refs.len(), Vec::new);
+            self.free.resize_with(self.no_refs.len(), SmallVec::new);
             self.free.push(names);
         }
         self.no_refs.push(pure);

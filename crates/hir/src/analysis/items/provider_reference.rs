@@ -197,7 +197,7 @@ fn text(env: &ItemEnv<'_>, key: ExprId) -> Option<Str> {
         return None;
     }
     match convert::convert(&value, &Type::String).ok()?.kind() {
-        Kind::String(text) => Some(text.clone()),
+        Kind::String(text) => Some(Str::from(text.clone())),
         _ => None,
     }
 }

@@ -68,7 +68,7 @@ fn object_names(
     };
     let known = object.attributes();
     let unknown = |key: ExprId| match &infer.exprs[key] {
-        Expr::Literal(Literal::String(name)) if !known.contains_key(name) => {
+        Expr::Literal(Literal::String(name)) if !known.contains_key(&**name) => {
             let close = suggest::closest(name, known.keys().map(|it| &**it));
             let hint = suggest::question(close);
             let detail = format!("\"{}\" has no attribute \"{name}\".{hint}", attr.name);

@@ -63,7 +63,7 @@ impl Evaluation<'_> {
         }
         let mut given = ValueMap::from_entries(given);
         let legacy = self.legacy_blocks(body, schema, place, &mut given)?;
-        let mut parts = Vec::with_capacity(schema.attributes().len() + schema.blocks().len());
+        let mut attributes = Vec::with_capacity(schema.attributes().len());
         // Both maps have the order of names, and every name that is given is one of the schema.
         let mut given = given.into_iter().peekable();
         for (name, attribute) in schema.attributes() {
@@ -71,17 +71,19 @@ impl Evaluation<'_> {
                 Some((_, value)) => value,
                 None => self.absent_attribute(name, attribute, place),
             };
-            parts.push((name.clone(), value));
+            attributes.push((name.clone(), value));
         }
+        let mut blocks = Vec::with_capacity(schema.blocks().len());
         for (kind, nested) in schema.blocks() {
-            parts.push((kind.clone(), self.blocks(kind, nested, body, place)?));
+            blocks.push((kind.clone(), self.blocks(kind, nested, body, place)?));
         }
         for block in &body.blocks {
             if !schema.blocks().contains_key(&block.kind) && !legacy.contains(&&block.kind) {
                 self.unsupported_block(block, schema);
             }
         }
-        Ok(Value::object(ValueMap::from_entries(parts)))
+        let parts = [attributes, blocks].map(ValueMap::from_entries);
+        Ok(Value::object(ValueMap::merged(parts)))
     }
 
     fn attribute(&mut self, attr: &Attr, attribute: &Attribute, place: &Place<'_>) -> Outcome {

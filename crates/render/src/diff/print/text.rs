@@ -1,7 +1,7 @@
 //! Layout of strings: quoted, line by line, or as the JSON that they contain.
 
 use state::{with_temporary_symbols, without_temporary_plans};
-use values::{Str, Value};
+use values::{Text, Value};
 
 use crate::{
     diff::{
@@ -23,7 +23,7 @@ enum Reading<'t> {
     Json(Value),
 }
 
-fn read(text: Option<&Str>) -> Reading<'_> {
+fn read(text: Option<&Text>) -> Reading<'_> {
     let Some(text) = text else { return Reading::Null };
     if text.starts_with(['{', '['])
         && let Ok(json) = values::json::decode_implied(text.as_bytes())
@@ -42,8 +42,8 @@ impl Printer<'_> {
         &self,
         out: &mut String,
         node: &Node,
-        before: Option<&Str>,
-        after: Option<&Str>,
+        before: Option<&Text>,
+        after: Option<&Text>,
         depth: usize,
         options: Options,
     ) {
@@ -78,8 +78,8 @@ impl Printer<'_> {
     fn updated_text(
         &self,
         node: &Node,
-        before: Option<&Str>,
-        after: Option<&Str>,
+        before: Option<&Text>,
+        after: Option<&Text>,
         depth: usize,
         options: Options,
     ) -> String {
@@ -111,7 +111,7 @@ impl Printer<'_> {
             }
             _ => {
                 let trimmed =
-                    |it: Option<&Str>| it.map(|it| it.trim().to_owned()).unwrap_or_default();
+                    |it: Option<&Text>| it.map(|it| it.trim().to_owned()).unwrap_or_default();
                 let lines = self.changed_lines(&trimmed(before), &trimmed(after), depth, options);
                 self.heredoc(node, lines, depth, options)
             }
@@ -127,7 +127,7 @@ impl Printer<'_> {
 
     /// Renders a change between two strings that differ only in the id of a plan's temporary directory. `None` for
     /// other changes.
-    fn moved_temporary(&self, before: Option<&Str>, after: Option<&Str>) -> Option<String> {
+    fn moved_temporary(&self, before: Option<&Text>, after: Option<&Text>) -> Option<String> {
         let (before, after) = (before?, after?);
         let prefix = &*temporary_prefix(self.data_dir)?;
         let erased = |text: &str| without_temporary_plans(prefix, text);

@@ -288,7 +288,7 @@ fn key_text(key: &Value, span: &Span) -> Result<Str, String> {
         return Err(at(span, "mapping key cannot be null"));
     }
     let text = convert::convert(key, &Type::String).ok();
-    let text = text.as_ref().and_then(Value::as_str).map(Str::from);
+    let text = text.as_ref().and_then(Value::as_str).map(Str::on_heap);
     text.ok_or_else(|| at(span, "only strings are allowed as mapping keys"))
 }
 

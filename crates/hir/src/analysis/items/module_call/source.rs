@@ -50,7 +50,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call:
 /// The version if it is a literal; `Some(None)` if it is a literal null, `None` if it is any other expression.
 fn literal(item: &Item, version: ExprId) -> Option<Option<Str>> {
     match &item.exprs[version] {
-        Expr::Literal(Literal::String(text)) => Some(Some(text.clone())),
+        Expr::Literal(Literal::String(text)) => Some(Some(Str::from(text.clone()))),
         Expr::Literal(Literal::Null) => Some(None),
         _ => None,
     }
