@@ -14,12 +14,13 @@ use std::cell::Cell;
 use std::{fmt, mem};
 
 use rowan::{NodeOrToken, TextRange, TextSize};
+use smallvec::SmallVec;
 
 use crate::error::SyntaxError;
 use crate::lexer::{self, Lexed, Mode, Tokens};
 use crate::parse::parse_events;
 use crate::parser::{self, Event, Parser};
-use crate::sink::start_with_parents;
+use crate::sink::{StartedNodes, start_with_parents};
 use crate::syntax_kind::SyntaxKind::{self, *};
 use crate::tree::{TreeNode, TreeToken};
 use crate::{AstNode as _, Parse, SyntaxNode, grammar};
@@ -197,8 +198,8 @@ fn entries(tokens: Tokens<'_>, events: &mut [Event]) -> Vec<Entry> {
     // Each node has two events and one entry. Each token has one event and one entry.
     let capacity = (events.len() + tokens.len()) / 2 + 1;
     let mut list =
-        FlatSink { tokens, at: 0, open: Vec::new(), entries: Vec::with_capacity(capacity) };
-    let mut parents = Vec::new();
+        FlatSink { tokens, at: 0, open: SmallVec::new(), entries: Vec::with_capacity(capacity) };
+    let mut parents = StartedNodes::new();
     for index in 0..events.len() {
         match events[index] {
             Event::Start { kind: TOMBSTONE, .. } => {}
@@ -221,7 +222,7 @@ struct FlatSink<'a> {
     /// The next token.
     at: usize,
     /// The open nodes, as indices into `entries`.
-    open: Vec<u32>,
+    open: SmallVec<[u32; 16]>,
     entries: Vec<Entry>,
 }
 

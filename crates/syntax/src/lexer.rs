@@ -14,6 +14,7 @@ mod main;
 use std::ops::Range;
 
 use logos::Logos as _;
+use smallvec::SmallVec;
 
 use self::heredoc::HeredocEnds;
 use self::main::MainToken;
@@ -111,7 +112,7 @@ pub(crate) fn lex_into(text: &str, mode: Mode, mut out: Lexed) -> Lexed {
         text,
         pos: 0,
         rescue: mode == Mode::File,
-        frames: Vec::new(),
+        frames: SmallVec::new(),
         ends: None,
         no_comment_end: false,
         out,
@@ -148,7 +149,7 @@ struct Lexer<'t> {
     text: &'t str,
     pos: usize,
     rescue: bool,
-    frames: Vec<Frame<'t>>,
+    frames: SmallVec<[Frame<'t>; 4]>,
     ends: Option<HeredocEnds<'t>>,
     /// True after a search for `*/` has failed, because any later search would fail too.
     no_comment_end: bool,

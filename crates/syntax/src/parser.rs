@@ -14,6 +14,7 @@ use std::mem;
 
 use rowan::{TextRange, TextSize};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 pub(crate) use self::input::Input;
 use crate::MAX_DEPTH;
@@ -85,7 +86,7 @@ pub(crate) struct Parser<'t> {
     /// For each open node, the height of its tallest child.
     heights: Vec<u32>,
     /// The names of the attributes of all open bodies, those of the innermost body last.
-    names: Vec<(&'t str, TextRange)>,
+    names: SmallVec<[(&'t str, TextRange); 8]>,
     /// The index at which the names of the innermost body begin.
     names_from: usize,
     /// True if excessive nesting has been reported.
@@ -141,7 +142,7 @@ impl<'t> Parser<'t> {
             failures: 0,
             doubtful: false,
             heights,
-            names: Vec::new(),
+            names: SmallVec::new(),
             names_from: 0,
             too_deep: false,
             pairs: None,

@@ -4,6 +4,7 @@
 //! diagnostics. Only the root has trivia at its ends.
 
 use rowan::GreenNode;
+use smallvec::SmallVec;
 
 use crate::green::{GreenBuilder, GreenCache};
 use crate::lexer::Tokens;
@@ -17,7 +18,7 @@ pub(crate) fn build(
     cache: &mut GreenCache,
 ) -> GreenNode {
     let mut sink = Sink { tokens, at: 0, builder: GreenBuilder::new(cache) };
-    let mut parents = Vec::new();
+    let mut parents = StartedNodes::new();
     let last = events.len().saturating_sub(1);
     for index in 0..events.len() {
         match events[index] {
@@ -36,11 +37,14 @@ pub(crate) fn build(
     sink.builder.finish()
 }
 
+/// The kinds of nodes that start together, the innermost first.
+pub(crate) type StartedNodes = SmallVec<[SyntaxKind; 8]>;
+
 /// Collects the kinds of a start event and of the starts linked to it, and removes these events from the list.
 pub(crate) fn start_with_parents(
     events: &mut [Event],
     mut index: usize,
-    parents: &mut Vec<SyntaxKind>,
+    parents: &mut StartedNodes,
 ) {
     while let Event::Start { kind, parent } = events[index] {
         parents.push(kind);

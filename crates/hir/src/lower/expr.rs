@@ -1,6 +1,7 @@
 //! Lowers expressions from the syntax tree to the arena of an item.
 
 use db::Summary;
+use smallvec::SmallVec;
 use syntax::{
     AstNode, TextRange,
     flat::{
@@ -98,7 +99,7 @@ impl ItemCtx<'_> {
     }
 
     fn traversal(&mut self, traversal: &ast::Traversal, range: TextRange) -> ExprId {
-        let steps: Vec<ast::Step> = traversal.steps().collect();
+        let steps: SmallVec<[ast::Step; 4]> = traversal.steps().collect();
         match traversal.base() {
             Some(ast::Expr::Reference(root)) => {
                 reference::traversal(self, Some(&root), &steps, range)

@@ -7,8 +7,9 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
+use rustc_hash::FxHashSet;
 use sha2::{Digest, Sha256};
-use sorted::{TreeMap, TreeSet};
+use sorted::TreeMap;
 use values::{Kind, Str, Value};
 
 use crate::session::Session;
@@ -26,7 +27,7 @@ pub(super) struct NamedFiles {
     root: PathBuf,
     /// The names in the root directory. Most strings are not paths, and this set excludes most of them without a
     /// system call.
-    here: OnceLock<TreeSet<Str>>,
+    here: OnceLock<FxHashSet<Str>>,
     known: Mutex<TreeMap<Str, Named>>,
 }
 
@@ -89,14 +90,14 @@ impl NamedFiles {
 
     /// Returns false if the root directory has no entry with the first component of a path.
     fn may_exist(&self, text: &str) -> bool {
-        let first = text.split('/').next().unwrap_or_default();
+        let first = text.split_once('/').map_or(text, |(first, _)| first);
         // The file system may ignore case.
         cfg!(target_os = "macos")
-            || ["", ".", "..", "~"].contains(&first)
+            || matches!(first, "" | "." | ".." | "~")
             || self.here().contains(first)
     }
 
-    fn here(&self) -> &TreeSet<Str> {
+    fn here(&self) -> &FxHashSet<Str> {
         self.here.get_or_init(|| {
             let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
             entries.filter_map(|it| it.file_name().to_str().map(Str::from)).collect()

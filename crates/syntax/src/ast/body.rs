@@ -97,8 +97,11 @@ impl<N: TreeNode> Label<N> {
         if let Some(name) = support::token(&self.syntax, IDENT) {
             return SmolStr::new(name.text());
         }
-        let quoted = support::tokens(&self.syntax).filter(|token| token.kind() == QUOTED_LIT);
-        let mut out = String::new();
+        let mut quoted = support::tokens(&self.syntax).filter(|token| token.kind() == QUOTED_LIT);
+        let Some(first) = quoted.next() else { return SmolStr::default() };
+        let first = literal::unescape_quoted(first.text());
+        let Some(second) = quoted.next() else { return SmolStr::from(first) };
+        let mut out = first.into_owned() + &literal::unescape_quoted(second.text());
         quoted.for_each(|token| out.push_str(&literal::unescape_quoted(token.text())));
         out.into()
     }

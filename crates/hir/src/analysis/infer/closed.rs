@@ -6,7 +6,10 @@ use smallvec::SmallVec;
 use crate::expr::{Expr, ExprId, Exprs, SymbolId};
 
 /// One bit for every expression of an item: whether it is closed.
-pub(super) struct ClosedExprs(Vec<bool>);
+pub(super) struct ClosedExprs(SmallVec<[bool; FEW]>);
+
+/// The number of expressions that most items do not have more of.
+const FEW: usize = 64;
 
 /// The functions whose result does not follow from the source.
 const IMPURE: &[&str] = &[
@@ -38,8 +41,8 @@ pub(super) fn is_impure(name: &str) -> bool {
 impl ClosedExprs {
     /// Scans the arena once; children come before their parents.
     pub(super) fn of(exprs: &Exprs) -> ClosedExprs {
-        let mut scan = Scan { no_refs: Vec::with_capacity(exprs.len()), free: Vec::new() };
-        let mut closed: Vec<bool> = Vec::with_capacity(exprs.len());
+        let mut scan = Scan { no_refs: SmallVec::with_capacity(exprs.len()), free: Vec::new() };
+        let mut closed = SmallVec::with_capacity(exprs.len());
         for (_, expr) in exprs.iter() {
             closed.push(scan.take(expr));
         }
@@ -54,7 +57,7 @@ impl ClosedExprs {
 /// The facts about the expressions scanned so far.
 struct Scan {
     /// For each expression, whether it reads nothing but names that are bound in the item.
-    no_refs: Vec<bool>,
+    no_refs: SmallVec<[bool; FEW]>,
     /// The names that each expression reads and does not bind itself. Most expressions read none, so the list ends
     /// at the last one that does.
     free: Vec<SmallVec<[SymbolId; 2]>>,

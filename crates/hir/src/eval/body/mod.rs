@@ -6,6 +6,7 @@ pub(crate) mod legacy;
 
 use db::Summary;
 use provider::{Attribute, Block};
+use smallvec::SmallVec;
 use values::{Marks, Str, Value, ValueMap, convert::convert};
 
 use crate::{
@@ -49,26 +50,26 @@ pub(super) fn decode(
     Ok(value)
 }
 
+/// The attributes that a body sets, in its order. Most bodies set a few.
+type Given<'b> = SmallVec<[(&'b Str, Value); 6]>;
+
 impl Evaluation<'_> {
     fn body(&mut self, body: &Body, schema: &Block, place: &Place<'_>) -> Outcome {
         let body = &*body.fitted(schema);
-        let mut given = Vec::with_capacity(body.attrs.len());
+        let mut given = Given::new();
         for attr in &body.attrs {
             match schema.attributes().get(&attr.name) {
                 Some(attribute) => {
-                    given.push((attr.name.clone(), self.attribute(attr, attribute, place)?));
+                    given.push((&attr.name, self.attribute(attr, attribute, place)?))
                 }
                 None => self.unsupported_argument(attr, body, schema),
             }
         }
-        let mut given = ValueMap::from_entries(given);
         let legacy = self.legacy_blocks(body, schema, place, &mut given)?;
         let mut attributes = Vec::with_capacity(schema.attributes().len());
-        // Both maps have the order of names, and every name that is given is one of the schema.
-        let mut given = given.into_iter().peekable();
         for (name, attribute) in schema.attributes() {
-            let value = match given.next_if(|(it, _)| it == name) {
-                Some((_, value)) => value,
+            let value = match given.iter().rposition(|(it, _)| *it == name) {
+                Some(position) => given.swap_remove(position).1,
                 None => self.absent_attribute(name, attribute, place),
             };
             attributes.push((name.clone(), value));
@@ -123,18 +124,19 @@ impl Evaluation<'_> {
         body: &'b Body,
         schema: &Block,
         place: &Place<'_>,
-        given: &mut ValueMap,
+        given: &mut Given<'b>,
     ) -> Result<Vec<&'b Str>, Interrupt> {
         let mut names: Vec<&Str> = Vec::new();
         for block in &body.blocks {
-            if names.contains(&&block.kind) || given.contains_key(&block.kind) {
+            let is_given = || given.iter().any(|(it, _)| **it == block.kind);
+            if names.contains(&&block.kind) || is_given() {
                 continue;
             }
             if let Some(nested) = attribute_as_blocks(&block.kind, schema, place.root) {
                 let found = self.found_blocks(&block.kind, &nested, body, place)?;
                 if !found.is_empty() {
                     let value = self.arranged(&block.kind, &nested, place, found);
-                    given.insert(block.kind.clone(), value);
+                    given.push((&block.kind, value));
                 }
                 names.push(&block.kind);
             }
