@@ -27,23 +27,23 @@ use crate::{
 /// Builds the program of a configuration. The program is complete only if the configuration has no errors; a call
 /// whose module was not found is left out.
 pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
-    ProgramButLocals::of(db, workspace).with(Locals::of(db, workspace))
+    ProgramButValues::of(db, workspace).with(NamedValues::of(db, workspace))
 }
 
-/// A program without the locals of its modules. About half of all names are locals, so another thread can build
-/// [`Locals`] at the same time.
-pub struct ProgramButLocals(Program);
+/// A program without the locals and outputs of its modules. About half of all names are of these kinds, so another
+/// thread can build [`NamedValues`] at the same time.
+pub struct ProgramButValues(Program);
 
-impl ProgramButLocals {
-    /// Builds everything but the locals.
-    pub fn of(db: &dyn Db, workspace: Workspace) -> ProgramButLocals {
+impl ProgramButValues {
+    /// Builds everything but the locals and outputs.
+    pub fn of(db: &dyn Db, workspace: Workspace) -> ProgramButValues {
         let directories = reachable(db, workspace);
         let build = Build::of(db, workspace, &directories);
         let modules = match modules(db, workspace) {
             None => build.directories(&directories),
             Some(resolved) => build.resolved(&resolved.modules),
         };
-        ProgramButLocals(Program {
+        ProgramButValues(Program {
             modules,
             schemas: schemas(db, workspace),
             provisioners: workspace.provisioners(db).clone(),
@@ -54,9 +54,9 @@ impl ProgramButLocals {
         })
     }
 
-    /// Adds the locals, which completes the program.
-    pub fn with(self, locals: Locals) -> Program {
-        let (mut program, mut of_directories) = (self.0, locals.0);
+    /// Adds the locals and outputs, which completes the program.
+    pub fn with(self, values: NamedValues) -> Program {
+        let (mut program, mut of_directories) = (self.0, values.0);
         let mut uses: FxHashMap<Str, usize> = FxHashMap::default();
         program.modules.iter().for_each(|it| *uses.entry(it.dir.clone()).or_default() += 1);
         for module in &mut program.modules {
@@ -64,29 +64,38 @@ impl ProgramButLocals {
                 *it -= 1;
                 *it
             });
-            let locals = match left {
+            let values = match left {
                 0 => of_directories.remove(&module.dir),
                 _ => of_directories.get(&module.dir).cloned(),
             };
-            Arc::make_mut(module).locals = locals.unwrap_or_default();
+            let module = Arc::make_mut(module);
+            let ValuesOfModule { locals, outputs } = values.unwrap_or_default();
+            (module.locals, module.outputs) = (locals, outputs);
         }
         program
     }
 }
 
-/// The locals of the modules of a configuration, by directory.
-pub struct Locals(FxHashMap<Str, Named<Str>>);
+/// The locals and outputs of the modules of a configuration, by directory.
+pub struct NamedValues(FxHashMap<Str, ValuesOfModule>);
 
-impl Locals {
-    /// Builds the locals of all modules.
-    pub fn of(db: &dyn Db, workspace: Workspace) -> Locals {
+#[derive(Clone, Default)]
+struct ValuesOfModule {
+    locals: Named<Str>,
+    outputs: Named<Str>,
+}
+
+impl NamedValues {
+    /// Builds the locals and outputs of all modules.
+    pub fn of(db: &dyn Db, workspace: Workspace) -> NamedValues {
         let directories = reachable(db, workspace);
         let build = Build::of(db, workspace, &directories);
         let of_directory = |directory: &Directory| {
-            let path = Str::from(&**directory.path(db));
-            (path, table(build.named(*directory, NameKind::Local)))
+            let of_kind = |kind| table(build.named(*directory, kind));
+            let (locals, outputs) = (of_kind(NameKind::Local), of_kind(NameKind::Output));
+            (Str::from(&**directory.path(db)), ValuesOfModule { locals, outputs })
         };
-        Locals(directories.iter().map(of_directory).collect())
+        NamedValues(directories.iter().map(of_directory).collect())
     }
 }
 
@@ -309,8 +318,8 @@ impl<'db> Build<'db> {
         })
     }
 
-    /// Adds all declarations but the locals to the module. The names come sorted, so each table is built in one
-    /// pass.
+    /// Adds all declarations but the locals and outputs to the module. The names come sorted, so each table is built
+    /// in one pass.
     fn file_all(
         &self,
         module: &mut Module,
@@ -320,7 +329,6 @@ impl<'db> Build<'db> {
         let names = |kind| names_of_kind(self.db, directory, kind).into_iter();
         let named = |kind| self.named(directory, kind);
         module.variables = table(named(NameKind::Variable));
-        module.outputs = table(named(NameKind::Output));
         module.checks = named(NameKind::Check).collect();
         module.resources = table(names(NameKind::Resource).filter_map(|(name, key)| match name {
             ItemName::Resource(resource) => Some((resource, self.entry(key))),

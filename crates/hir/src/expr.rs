@@ -254,6 +254,14 @@ pub enum Literal {
 }
 
 impl Literal {
+    /// Returns true if the value takes so little memory that no budget has to count it.
+    pub(crate) fn is_short(&self) -> bool {
+        match self {
+            Literal::String(text) => text.len() < 1024,
+            Literal::Null | Literal::Bool(_) | Literal::Number(_) => true,
+        }
+    }
+
     /// The value of the constant.
     pub(crate) fn value(&self) -> Value {
         match self {

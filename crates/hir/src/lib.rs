@@ -60,8 +60,8 @@ pub mod variables_file;
 pub mod workspace;
 
 pub use build::{
-    Locals, ProgramButLocals, module_requirements, program, program_with, provider_requirements,
-    provisioner_kinds, reachable,
+    NamedValues, ProgramButValues, module_requirements, program, program_with,
+    provider_requirements, provisioner_kinds, reachable,
 };
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;

@@ -220,10 +220,10 @@ impl Project {
     pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
         let are_items_sound = warm_up::values(self.db(), self.workspace);
         let workspace = self.workspace;
-        let here = || (self.problems(are_items_sound), hir::Locals::of(self.db(), workspace));
-        let others = move |db: &dyn Handle| hir::ProgramButLocals::of(db, workspace);
-        let ((diagnostics, locals), made) = batches::join(self.db(), here, others);
-        (diagnostics, made.with(locals))
+        let here = || (self.problems(are_items_sound), hir::NamedValues::of(self.db(), workspace));
+        let others = move |db: &dyn Handle| hir::ProgramButValues::of(db, workspace);
+        let ((diagnostics, values), made) = batches::join(self.db(), here, others);
+        (diagnostics, made.with(values))
     }
 
     /// Returns the program for the engine.

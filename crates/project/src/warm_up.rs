@@ -53,13 +53,14 @@ fn outline(db: &dyn Handle, directory: Directory) -> BlockOutline {
     parts.fold(BlockOutline::default(), BlockOutline::joined)
 }
 
-/// Builds the tables of names. Names do not depend on each other, so a second thread builds the table of locals.
+/// Builds the tables of names. Names do not depend on each other, so a second thread builds those of locals and outputs.
 fn tables(db: &dyn Handle, outline: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
     let is_small = outline.count() < WORTHWHILE;
-    let locals = outline.take([NameKind::Local]);
-    let others = outline.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
+    let is_value = |kind: &NameKind| matches!(kind, NameKind::Local | NameKind::Output);
+    let values = outline.take(NameKind::ALL.into_iter().filter(is_value));
+    let others = outline.take(NameKind::ALL.into_iter().filter(|kind| !is_value(kind)));
     let here = || others.tables(db, has_overrides);
-    let there = |db: &dyn Handle| locals.tables(db, has_overrides);
+    let there = |db: &dyn Handle| values.tables(db, has_overrides);
     let (here, there) = match is_small {
         true => (here(), there(db)),
         false => batches::join(db, here, there),

@@ -12,6 +12,33 @@ pub(crate) fn distinct_in_order(values: Vec<Value>) -> Vec<Value> {
     if values.len() < 2 {
         return values;
     }
+    let mut kept = match values.len() {
+        0..FEW => distinct_of_few(values),
+        _ => distinct_of_many(values),
+    };
+    sorted::sort_by(&mut kept, |(hash_a, a), (hash_b, b)| order(a, hash_a, b, hash_b));
+    kept.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Up to so many values are compared with each other.
+const FEW: usize = 8;
+
+/// Returns values that differ, with their hash texts, in O(n²) steps and with little memory.
+fn distinct_of_few(values: Vec<Value>) -> Vec<(String, Value)> {
+    let mut kept: Vec<(String, Value)> = Vec::with_capacity(values.len());
+    for value in values {
+        let hash = hash_text(&value);
+        let is_same =
+            |it: &(String, Value)| it.0 == hash && equality::certainly_equal(&it.1, &value);
+        if !kept.iter().any(is_same) {
+            kept.push((hash, value));
+        }
+    }
+    kept
+}
+
+/// Returns values that differ, with their hash texts.
+fn distinct_of_many(values: Vec<Value>) -> Vec<(String, Value)> {
     let mut buckets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut kept: Vec<(String, Value)> = Vec::with_capacity(values.len());
     for value in values {
@@ -23,8 +50,7 @@ pub(crate) fn distinct_in_order(values: Vec<Value>) -> Vec<Value> {
         bucket.push(kept.len());
         kept.push((hash, value));
     }
-    sorted::sort_by(&mut kept, |(hash_a, a), (hash_b, b)| order(a, hash_a, b, hash_b));
-    kept.into_iter().map(|(_, value)| value).collect()
+    kept
 }
 
 fn order(a: &Value, hash_a: &str, b: &Value, hash_b: &str) -> Ordering {
@@ -84,4 +110,31 @@ fn write_items<'a>(
         out.push(';');
     }
     out.push(close);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Type;
+
+    #[test]
+    fn few_and_many_values_keep_the_same_ones() {
+        let object = |name: &str, port| {
+            Value::object_from([("name", Value::string(name)), ("port", Value::int(port))])
+        };
+        let values = vec![
+            object("b", 1),
+            object("a", 1),
+            object("b", 1),
+            Value::unknown(Type::String),
+            Value::unknown(Type::String),
+            Value::null(Type::Bool),
+            Value::null(Type::Bool),
+            object("b", 2),
+            object("a", 1),
+        ];
+        let few = distinct_of_few(values.clone());
+        assert_eq!(few.len(), 6, "unknown values may differ");
+        assert_eq!(few, distinct_of_many(values));
+    }
 }

@@ -350,6 +350,11 @@ impl<'a> Infer<'a> {
 
     /// Evaluates an expression without references.
     fn constant(&mut self, id: ExprId) -> Abstract {
+        if let Expr::Literal(literal) = &self.exprs[id]
+            && literal.is_short()
+        {
+            return Abstract::constant(literal.value());
+        }
         let scope = NoReferences(EmptyEnvironment(&self.budget));
         match eval::evaluate(self.exprs, id, &scope) {
             Ok(evaluated) if evaluated.exceeded.is_some() => {

@@ -62,7 +62,7 @@ impl Evaluation<'_> {
         }
         if is_known {
             let attributes = attributes.into_iter().collect();
-            return Ok(Value::object(attributes).with_marks(&marks));
+            return Ok(Value::object(attributes).marked(&marks));
         }
         for (_, value) in &attributes {
             marks.add(&value.deep_marks());

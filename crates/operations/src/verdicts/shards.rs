@@ -186,7 +186,7 @@ fn push_record(bytes: &mut Vec<u8>, name: &Name, day: Day) {
 
 /// Reads the days of the last use from a file. Empty if it cannot be read.
 fn days_in(path: &Path) -> FxHashMap<Name, Day> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity((MOST + SLACK) * RECORD);
     if let Ok(file) = open(path, File::options().read(true)) {
         // The part that was read counts if there is an error.
         let _ = file.take(LONGEST).read_to_end(&mut bytes);

@@ -57,6 +57,16 @@ impl Value {
         marked
     }
 
+    /// Adds marks to the value.
+    #[must_use]
+    #[inline]
+    pub fn marked(mut self, marks: &Marks) -> Value {
+        if !marks.is_empty() {
+            self.marks.add(marks);
+        }
+        self
+    }
+
     /// Returns the value without its own marks of one kind; the marks of its parts stay.
     #[must_use]
     pub fn without(&self, kind: MarkKind) -> Value {

@@ -2,6 +2,7 @@
 
 use db::Summary;
 use provider::{NestedBlock, Nesting};
+use smallvec::SmallVec;
 use sorted::TreeMap;
 use values::{Marks, Str, Value};
 
@@ -18,7 +19,7 @@ use crate::{
 /// The blocks of one type in a body, in order.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) blocks: Vec<FoundBlock>,
+    pub(super) blocks: SmallVec<[FoundBlock; 3]>,
     /// Set if the number of blocks is unknown.
     pub(super) is_unknown: bool,
     /// The marks of blocks that may or may not exist.

@@ -54,7 +54,7 @@ impl Evaluation<'_> {
                 Some(label) => Some(self.label(*label)?),
                 None => None,
             };
-            let value = self.body(&block.body, &nested.block, &inner)?.with_marks(&inner.marks);
+            let value = self.body(&block.body, &nested.block, &inner)?.marked(&inner.marks);
             self.charge(dynamic.for_each, value.shallow_size())?;
             // Drop a block whose label was refused: there is no key to store it under.
             if label != Some(None) {
@@ -146,5 +146,5 @@ impl Evaluation<'_> {
 
 /// The value of the iterator for one element, with the marks of the collection.
 fn iterator(key: Value, value: Value, marks: &Marks) -> Value {
-    Value::object_from([("key", key.with_marks(marks)), ("value", value.with_marks(marks))])
+    Value::object_from([("key", key.marked(marks)), ("value", value.marked(marks))])
 }

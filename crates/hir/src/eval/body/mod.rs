@@ -97,7 +97,7 @@ impl Evaluation<'_> {
         let value = self.value(attr.value)?;
         self.reserve(attr.value, value.unshared_size())?;
         match convert(&value, &ty) {
-            Ok(converted) => Ok(converted.with_marks(&place.marks)),
+            Ok(converted) => Ok(converted.marked(&place.marks)),
             Err(error) => {
                 let at = locate::locate_in_expr(self.exprs, attr.value, error.path.steps());
                 let fault = super::evaluation::Fault {
