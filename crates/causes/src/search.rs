@@ -541,7 +541,7 @@ impl<'s, 'a> Search<'s, 'a> {
             InstanceKey::Int(index) => Some(Step::Index(Value::int(*index))),
             InstanceKey::String(key) => Some(Step::Attr(Str::from(key.as_str()))),
         };
-        let all = self.reference_pair(&module, &Ref::Resource(instance.resource.clone()));
+        let all = self.reference_pair(&module, &Ref::Resource(Box::new(instance.resource.clone())));
         all.part(key.as_slice())
     }
 }

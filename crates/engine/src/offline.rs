@@ -641,7 +641,7 @@ impl ModuleScope<'_> {
                 Summary::UNDECLARED_INPUT_VARIABLE,
                 format!("An input variable with the name \"{name}\" has not been declared."),
             ),
-            Ref::Resource(resource) if !module.resources.contains_key(resource) => refused(
+            Ref::Resource(resource) if !module.resources.contains_key(&**resource) => refused(
                 Summary::UNDECLARED_RESOURCE,
                 format!("{resource} has not been declared in this module."),
             ),

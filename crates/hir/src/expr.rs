@@ -344,7 +344,7 @@ pub enum Ref {
     /// `local.name`
     Local(Str),
     /// `type.name`, `data.type.name` or `ephemeral.type.name`: an object, or the collection of its instances.
-    Resource(addr::Resource),
+    Resource(Box<addr::Resource>),
     /// `module.name`: an object of the outputs, or the collection of the module's instances.
     Module(Str),
     /// `each.key`

@@ -185,6 +185,13 @@ pub enum DefaultStep {
 #[derive(Clone, Debug)]
 pub struct ConstValue(pub Value);
 
+impl ConstValue {
+    /// A constant that several owners share.
+    pub fn shared(value: Value) -> Arc<ConstValue> {
+        Arc::new(ConstValue(value))
+    }
+}
+
 impl PartialEq for ConstValue {
     fn eq(&self, other: &ConstValue) -> bool {
         self.0.raw_equals(&other.0)

@@ -17,7 +17,8 @@ use db::{Block, Directory};
 use hir::{
     Workspace,
     analysis::{
-        AnalyzedId, AnalyzedItem, DependencyList, DependencyOrder, item_inference, item_problems,
+        AnalyzedId, AnalyzedItem, DependencyList, DependencyOrder, is_independent, item_inference,
+        item_problems,
     },
     names::{ItemKey, ItemName, block_names, module_items},
     symbols::{self, BlockOutline, NameKind, Tables},
@@ -53,7 +54,8 @@ fn outline(db: &dyn Handle, directory: Directory) -> BlockOutline {
     parts.fold(BlockOutline::default(), BlockOutline::joined)
 }
 
-/// Builds the tables of names. Names do not depend on each other, so a second thread builds those of locals and outputs.
+/// Builds the tables of names. Names do not depend on each other, so a second thread builds those of locals and
+/// outputs.
 fn tables(db: &dyn Handle, outline: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
     let is_small = outline.count() < WORTHWHILE;
     let is_value = |kind: &NameKind| matches!(kind, NameKind::Local | NameKind::Output);
@@ -135,7 +137,11 @@ fn waits(db: &dyn Handle, workspace: Workspace, directory: Directory) -> Depende
     let of_batch = |db: &dyn Handle, batch: &[ItemKey]| {
         let mut list = DependencyList::default();
         for &key in batch {
-            list.add(db, AnalyzedItem::of(db, workspace, directory, key));
+            let item = AnalyzedItem::of(db, workspace, directory, key);
+            match is_independent(db, key) {
+                true => list.add_independent(item),
+                false => list.add(db, item),
+            }
         }
         list
     };

@@ -23,8 +23,9 @@ pub enum Type {
     Set(Arc<Type>),
     /// Values of one type under text keys.
     Map(Arc<Type>),
-    /// A fixed sequence of values, each with its own type.
-    Tuple(Arc<[Type]>),
+    /// A fixed sequence of values, each with its own type. The list is a `Vec`, whose reference takes one word: each value
+    /// has room for a type.
+    Tuple(Arc<Vec<Type>>),
     /// Named attributes, each with its own type.
     Object(Arc<ObjectType>),
 }
@@ -134,7 +135,7 @@ impl Type {
 
     /// Returns `tuple([…])`.
     pub fn tuple(elements: impl IntoIterator<Item = Type>) -> Type {
-        Type::Tuple(elements.into_iter().collect())
+        Type::Tuple(Arc::new(elements.into_iter().collect()))
     }
 
     /// Returns `object({…})` with all attributes required.

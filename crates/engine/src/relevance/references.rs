@@ -103,7 +103,9 @@ impl Collect<'_> {
         let target = match reference {
             Ref::Variable(name) => Referenced::Variable(name.clone()),
             Ref::Local(name) => Referenced::Local(name.clone()),
-            Ref::Resource(resource) => Referenced::Resource(resource.clone(), take_key(&mut rest)),
+            Ref::Resource(resource) => {
+                Referenced::Resource((**resource).clone(), take_key(&mut rest))
+            }
             Ref::Module(call) => {
                 let key = take_key(&mut rest);
                 match rest {

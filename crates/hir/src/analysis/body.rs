@@ -6,6 +6,7 @@ mod part_path;
 
 use db::{Rule, Summary};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
+use smallvec::SmallVec;
 use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
 use crate::{
@@ -73,12 +74,14 @@ impl BodyInfer<'_, '_> {
     /// schema and the configuration.
     pub(super) fn block(&mut self, body: &Body, schema: &SchemaBlock, header: NodeId) -> Abstract {
         let place = Place { header, path: &PartPath::Object, root: schema };
-        self.inner_block(body, schema, place)
+        let value = self.inner_block(body, schema, place);
+        self.infer.forget_unmarked_objects();
+        value
     }
 
     fn inner_block(&mut self, body: &Body, schema: &SchemaBlock, place: Place<'_>) -> Abstract {
         let body = &*body.fitted(schema);
-        let mut attrs = Vec::with_capacity(schema.attributes().len());
+        let mut written: SmallVec<[Option<Abstract>; 4]> = SmallVec::new();
         let mut fixup: Vec<&str> = Vec::new();
         for (name, attribute) in schema.attributes() {
             let value = match body.attrs.iter().find(|attr| attr.name == *name) {
@@ -90,20 +93,22 @@ impl BodyInfer<'_, '_> {
             if value.is_none() && attribute.required {
                 self.missing_argument(name, place.header);
             }
-            attrs.push((name.clone(), read_back(attribute, value)));
+            written.push(value);
         }
+        if schema.blocks().is_empty() && written.iter().flatten().all(is_unmarked) {
+            self.unsupported(body, schema, &fixup);
+            return self.infer.unmarked_object(schema);
+        }
+        let attrs = schema.attributes().iter().zip(written);
+        let attrs = attrs.map(|((name, it), value)| (name.clone(), read_back(it, value)));
+        let attrs: Attrs = attrs.collect();
         let mut blocks = Vec::with_capacity(schema.blocks().len());
         for (name, nested) in schema.blocks() {
             let value = self.nested_blocks(body, name, nested, place);
             blocks.push((name.clone(), value));
         }
         self.unsupported(body, schema, &fixup);
-        let parts = Attrs::merged([attrs, blocks].map(Attrs::from_entries));
-        let object = Abstract::object_of_type(schema.implied_type().clone(), parts);
-        match schema.deprecated {
-            true => object.with_mark(MarkKind::Deprecated, Tri::Yes),
-            false => object,
-        }
+        object_of(schema, Attrs::merged([attrs, Attrs::from_entries(blocks)]))
     }
 
     /// The value of blocks where the schema has an attribute whose type is a collection of objects ("attributes as
@@ -119,7 +124,9 @@ impl BodyInfer<'_, '_> {
             return None;
         }
         let nested = eval::attribute_as_blocks(name, schema, place.root)?;
-        Some(self.nested_blocks(body, name, &nested, place))
+        let value = self.nested_blocks(body, name, &nested, place);
+        self.infer.forget_unmarked_objects();
+        Some(value)
     }
 
     fn missing_argument(&mut self, name: &Str, header: NodeId) {
@@ -541,6 +548,25 @@ fn iterator(infer: &Infer<'_>, for_each: &Abstract) -> Abstract {
         ("key".into(), part(Abstract::any())),
         ("value".into(), part(instance(for_each))),
     ]))
+}
+
+/// The value of reading a block with these parts.
+fn object_of(schema: &SchemaBlock, parts: Attrs) -> Abstract {
+    let object = Abstract::object_of_type(schema.implied_type().clone(), parts);
+    match schema.deprecated {
+        true => object.with_mark(MarkKind::Deprecated, Tri::Yes),
+        false => object,
+    }
+}
+
+/// The value of reading a block without nested blocks whose arguments have no marks. It follows from the schema.
+pub(super) fn unmarked_object(schema: &SchemaBlock) -> Abstract {
+    let attrs = schema.attributes().iter();
+    object_of(schema, attrs.map(|(name, it)| (name.clone(), read_back(it, None))).collect())
+}
+
+fn is_unmarked(value: &Abstract) -> bool {
+    value.marks == TriMarks::NONE && value.inner_marks() == TriMarks::NONE
 }
 
 /// The value of reading an attribute of the resource. It has no ephemeral marks: ephemeral values are either

@@ -114,6 +114,14 @@ pub fn dependencies<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Depend
     Dependencies { edges: edges.into(), arguments }
 }
 
+/// Returns true if the item itself shows that it has no [`dependencies`] and is no module call. A caller that is no
+/// query can then do without that query.
+pub fn is_independent(db: &dyn Db, key: ItemKey) -> bool {
+    let item = item(db, key);
+    let is_plain = !matches!(item.kind, ItemKind::Resource(_) | ItemKind::ModuleCall(_));
+    is_plain && item.refs.is_empty() && provider_function::calls(&item.exprs).next().is_none()
+}
+
 /// The largest number of dependencies that [`Resolved::find`] searches, so that an item with many references does
 /// not cost time quadratic in their number.
 const MAX_SEARCHED: usize = 16;

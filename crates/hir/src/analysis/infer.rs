@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use db::{Rule, Severity, Summary};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use values::{
     Budget, Exceeded, MarkKind, Value,
     rules::{self, Domain, MarkRule, RuleId},
@@ -42,6 +43,7 @@ use values::{
 
 use crate::{
     analysis::{
+        body,
         deprecated::{DeprecatedOutput, DeprecatedPart, DeprecatedReference},
         infer::flow::Flow,
         origin::Origin,
@@ -164,6 +166,8 @@ pub struct Infer<'a> {
     /// The number of rounds that the enclosing loops unroll, multiplied together.
     rounds: usize,
     budget: Budget,
+    /// The values of unmarked blocks, by the address of their schema. Blocks of one type share one value.
+    unmarked: SmallVec<[(*const provider::Block, Abstract); 2]>,
 }
 
 impl<'a> Infer<'a> {
@@ -183,7 +187,25 @@ impl<'a> Infer<'a> {
             depth: 0,
             rounds: 1,
             budget: Budget::new(MAX_BYTES).with_steps(MAX_STEPS),
+            unmarked: SmallVec::new(),
         }
+    }
+
+    /// The value of a block of this schema without nested blocks and marks. It is kept for further blocks until
+    /// [`Infer::forget_unmarked_objects`], which must be called before the schema is dropped.
+    pub(super) fn unmarked_object(&mut self, schema: &provider::Block) -> Abstract {
+        let address = std::ptr::from_ref(schema);
+        if let Some((_, known)) = self.unmarked.iter().find(|(it, _)| *it == address) {
+            return known.clone();
+        }
+        let object = body::unmarked_object(schema);
+        self.unmarked.push((address, object.clone()));
+        object
+    }
+
+    /// Drops what [`Infer::unmarked_object`] keeps.
+    pub(super) fn forget_unmarked_objects(&mut self) {
+        self.unmarked.clear();
     }
 
     /// Infers an expression. The outermost call also warns about deprecated references.

@@ -49,6 +49,8 @@ pub use analyzed::{AnalyzedId, AnalyzedItem, AnalyzedPlace, Inference, item_valu
 
 pub use cycles::graph::{DependencyList, DependencyOrder};
 
+pub use dependencies::is_independent;
+
 pub use deprecated::{DeprecatedOutput, DeprecatedPart};
 
 pub use inference::item_inference;

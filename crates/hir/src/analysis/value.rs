@@ -40,7 +40,7 @@ pub struct Abstract {
     /// The type of the value. It is dynamic, or contains dynamic types, as far as it is not known.
     pub ty: Type,
     /// The value itself, without marks, if the source determines it. It is the same in every phase.
-    pub constant: Option<ConstValue>,
+    pub constant: Option<Arc<ConstValue>>,
     /// The marks of the value itself.
     pub marks: TriMarks,
     /// The facts about the parts of the value.
@@ -92,7 +92,7 @@ impl Abstract {
         let constant = constants.collect::<Option<ValueMap>>().map(Value::object).filter(is_kept);
         let object = Abstract::object_of_type(ty, attrs);
         let constant = constant.filter(|_| object.presence == Presence::Known);
-        Abstract { constant: constant.map(ConstValue), ..object }
+        Abstract { constant: constant.map(ConstValue::shared), ..object }
     }
 
     /// An object with exactly these attributes and the given type. Unlike [`Abstract::object`] it never has a
@@ -124,7 +124,7 @@ impl Abstract {
             let (ty, presence) = (Type::Dynamic, Presence::NotNull);
             return Abstract { ty, inside, presence, ephemeral, ..self };
         }
-        let constant = constant.map(ConstValue);
+        let constant = constant.map(ConstValue::shared);
         Abstract { constant, inside, presence: Presence::Known, ephemeral, ..self }
     }
 

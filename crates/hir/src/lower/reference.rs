@@ -122,7 +122,7 @@ fn ref_target(reference: Ref, rest: &[ast::Step]) -> RefTarget {
     match reference {
         Ref::Variable(name) => RefTarget::Variable(name),
         Ref::Local(name) => RefTarget::Local(name),
-        Ref::Resource(resource) => RefTarget::Resource(resource),
+        Ref::Resource(resource) => RefTarget::Resource(*resource),
         Ref::Module(call) => {
             let after_key = match rest {
                 [ast::Step::IndexStep(_) | ast::Step::LegacyIndexStep(_), rest @ ..] => rest,
@@ -307,9 +307,12 @@ fn resource<N: TreeNode>(
             ),
         }));
     };
-    Ok(Root { reference: Ref::Resource(addr::Resource::new(mode, &*ty, &*name)), taken: 2 })
+    Ok(Root {
+        reference: Ref::Resource(Box::new(addr::Resource::new(mode, &*ty, &*name))),
+        taken: 2,
+    })
 }
 
 fn managed(ty: Str, name: Str) -> Ref {
-    Ref::Resource(addr::Resource::new(ResourceMode::Managed, &*ty, &*name))
+    Ref::Resource(Box::new(addr::Resource::new(ResourceMode::Managed, &*ty, &*name)))
 }

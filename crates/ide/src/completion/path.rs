@@ -342,7 +342,7 @@ fn looked_up(acc: &Proposals<'_, '_>, before: &Before) -> Option<Abstract> {
     let name = match reference {
         Ref::Variable(name) => ItemName::Variable(name),
         Ref::Local(name) => ItemName::Local(name),
-        Ref::Resource(resource) => ItemName::Resource(resource),
+        Ref::Resource(resource) => ItemName::Resource(*resource),
         Ref::Module(name) => ItemName::Module(name),
         Ref::Output(name) => ItemName::Output(name),
         _ => return None,
@@ -370,7 +370,7 @@ fn found_attributes(
     let (reference, taken) =
         acc.cursor.document.reference_root(before.root.as_ref()?.text(), &before.steps)?;
     let key = match reference {
-        Ref::Resource(resource) => module.lookup(&ItemName::Resource(resource))?,
+        Ref::Resource(resource) => module.lookup(&ItemName::Resource(*resource))?,
         Ref::SelfObject => acc.cursor.item()?.key,
         Ref::Module(call) => return outputs(module, &call, before.steps.len() == taken),
         _ => return None,

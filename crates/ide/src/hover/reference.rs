@@ -138,7 +138,7 @@ fn named(cursor: &Cursor<'_>, reference: &Ref, found: Option<ExprAt<'_>>) -> Opt
     let name = match reference {
         Ref::Variable(name) => ItemName::Variable(name.clone()),
         Ref::Local(name) => ItemName::Local(name.clone()),
-        Ref::Resource(resource) => ItemName::Resource(resource.clone()),
+        Ref::Resource(resource) => ItemName::Resource((**resource).clone()),
         Ref::Module(name) => ItemName::Module(name.clone()),
         Ref::Output(name) => ItemName::Output(name.clone()),
         Ref::Run(name) => return test_file::run(&cursor.document.run(name)?),
@@ -210,7 +210,7 @@ fn attribute(
 fn schema_of_path(cursor: &Cursor<'_>, reference: &Ref, names: &[String]) -> Option<Card> {
     let module = cursor.document.module();
     let key = match reference {
-        Ref::Resource(resource) => module.lookup(&ItemName::Resource(resource.clone()))?,
+        Ref::Resource(resource) => module.lookup(&ItemName::Resource((**resource).clone()))?,
         Ref::SelfObject => cursor.item()?.key,
         _ => return None,
     };

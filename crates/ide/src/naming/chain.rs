@@ -68,7 +68,7 @@ pub(crate) fn item_name(reference: &Ref) -> Option<ItemName> {
     Some(match reference {
         Ref::Variable(name) => ItemName::Variable(name.clone()),
         Ref::Local(name) => ItemName::Local(name.clone()),
-        Ref::Resource(resource) => ItemName::Resource(resource.clone()),
+        Ref::Resource(resource) => ItemName::Resource((**resource).clone()),
         Ref::Module(name) => ItemName::Module(name.clone()),
         Ref::Output(name) => ItemName::Output(name.clone()),
         _ => return None,

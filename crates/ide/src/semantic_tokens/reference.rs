@@ -94,7 +94,7 @@ impl<'db> Walk<'db> {
         let (kind, name) = match reference {
             Ref::Variable(name) => (SemanticKind::Variable, ItemName::Variable(name.clone())),
             Ref::Local(name) => (SemanticKind::Local, ItemName::Local(name.clone())),
-            Ref::Resource(it) => (SemanticKind::Resource, ItemName::Resource(it.clone())),
+            Ref::Resource(it) => (SemanticKind::Resource, ItemName::Resource((**it).clone())),
             Ref::Module(name) => (SemanticKind::Module, ItemName::Module(name.clone())),
             Ref::SelfObject => {
                 let value = cursor.items().next().map(|it| it.key);

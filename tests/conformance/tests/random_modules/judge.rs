@@ -378,7 +378,7 @@ fn reference(name: &ItemName) -> Option<Ref> {
     Some(match name {
         ItemName::Variable(name) => Ref::Variable(name.clone()),
         ItemName::Local(name) => Ref::Local(name.clone()),
-        ItemName::Resource(resource) => Ref::Resource(resource.clone()),
+        ItemName::Resource(resource) => Ref::Resource(Box::new(resource.clone())),
         ItemName::Module(name) => Ref::Module(name.clone()),
         _ => return None,
     })

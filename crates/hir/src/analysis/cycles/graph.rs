@@ -47,6 +47,12 @@ impl DependencyList {
         }
     }
 
+    /// Adds an item that has no dependencies and is no module call.
+    pub fn add_independent(&mut self, item: AnalyzedItem<'_>) {
+        self.nodes.push(NodeId { item: item.id(), argument: None });
+        self.counts.push(0);
+    }
+
     /// Appends another list to this one.
     pub fn and(mut self, further: DependencyList) -> DependencyList {
         self.nodes.extend(further.nodes);

@@ -201,6 +201,6 @@ fn found(value: &Value, tags: &Tags) -> Abstract {
         flow.add(Contribution { marks: part.marks, when }, part);
     }
     let origin = parts.iter().find_map(|part| part.origin.clone());
-    let constant = value.is_wholly_known().then(|| ConstValue(value.without_all_marks()));
+    let constant = value.is_wholly_known().then(|| ConstValue::shared(value.without_all_marks()));
     flow.onto(Abstract { ty: value.ty(), constant, ..whole }.with_origin(origin))
 }

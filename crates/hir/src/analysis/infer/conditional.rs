@@ -140,7 +140,7 @@ impl Infer<'_> {
         if is_open_null(chosen) {
             // The null takes the type of the other arm, if that is known.
             let null = is_settled(other).then(|| Value::null(other.ty.clone()));
-            return Abstract { constant: null.map(ConstValue), ..chosen.clone() };
+            return Abstract { constant: null.map(ConstValue::shared), ..chosen.clone() };
         }
         if chosen.ty == other.ty && ty.is_sure {
             return chosen.clone();

@@ -28,8 +28,8 @@ impl Infer<'_> {
         if *to == Type::Dynamic || (value.ty == *to && !to.has_dynamic()) {
             return value.clone();
         }
-        let converted = |constant: &ConstValue| convert::convert(&constant.0, to).ok();
-        let constant = value.constant.as_ref().and_then(converted).map(ConstValue);
+        let converted = |constant: &Arc<ConstValue>| convert::convert(&constant.0, to).ok();
+        let constant = value.constant.as_ref().and_then(converted).map(ConstValue::shared);
         let ty = match &constant {
             Some(constant) => constant.0.ty(),
             // The types of the other parts depend on the part whose type is not known yet.
@@ -102,8 +102,13 @@ impl Infer<'_> {
         };
         let waits = matches!((&value.ty, to), (Type::Set(_), Type::List(_)));
         let presence = if waits { value.presence.min(Presence::NotNull) } else { value.presence };
-        let filled =
-            Abstract { ty, constant: constant.map(ConstValue), inside, presence, ..value.clone() };
+        let filled = Abstract {
+            ty,
+            constant: constant.map(ConstValue::shared),
+            inside,
+            presence,
+            ..value.clone()
+        };
         // A default may replace a value that was marked.
         let ephemeral = match &filled.inside {
             _ if value.ephemeral.inside().is_never() && filled.inside.ephemeral().is_never() => {

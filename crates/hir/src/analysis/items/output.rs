@@ -186,7 +186,7 @@ fn names_from_resource(exprs: &crate::Exprs, expr: ExprId) -> Option<(addr::Reso
                 at = *base;
             }
             Expr::Index { base, .. } => at = *base,
-            Expr::Ref(Ref::Resource(resource)) => return Some((resource.clone(), names)),
+            Expr::Ref(Ref::Resource(resource)) => return Some(((**resource).clone(), names)),
             _ => return None,
         }
     }

@@ -156,7 +156,7 @@ fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&
     };
     let constant = |infer: &mut Infer<'_>, name: &str| {
         let attr = body.attrs.iter().find(|it| &*it.name == name)?;
-        Some(infer.expr(attr.value).constant?.0)
+        Some(infer.expr(attr.value).constant?.0.clone())
     };
     let is_written = |name: &str| body.attrs.iter().any(|it| &*it.name == name);
     let kind = constant(infer, "type").map(|it| it.without_all_marks());

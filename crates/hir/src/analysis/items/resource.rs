@@ -409,7 +409,7 @@ fn ephemeral_root(exprs: &Exprs, mut at: ExprId) -> Option<addr::Resource> {
         match &exprs[at] {
             Expr::GetAttr { base, .. } | Expr::Index { base, .. } => at = *base,
             Expr::Ref(Ref::Resource(resource)) if resource.mode == ResourceMode::Ephemeral => {
-                return Some(resource.clone());
+                return Some((**resource).clone());
             }
             _ => return None,
         }

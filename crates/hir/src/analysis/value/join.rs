@@ -94,6 +94,11 @@ fn join<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Option<Abstract> {
 
 fn either_inside(a: &Abstract, b: &Abstract, first: &When) -> Inside {
     if a.inside.marks() == TriMarks::NONE && b.inside.marks() == TriMarks::NONE {
+        if let (Inside::Attrs(parts), Inside::Attrs(others)) = (&a.inside, &b.inside)
+            && Arc::ptr_eq(parts, others)
+        {
+            return Inside::Attrs(Arc::clone(parts));
+        }
         let is_alike = matches!(
             (&a.inside, &b.inside),
             (Inside::Attrs(_), Inside::Attrs(_))

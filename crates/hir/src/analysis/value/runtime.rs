@@ -25,7 +25,9 @@ impl Abstract {
         let plain = Abstract {
             marks: TriMarks::sure(value.marks()),
             presence: presence(&value),
-            constant: value.is_wholly_known().then(|| ConstValue(value.without_all_marks())),
+            constant: value
+                .is_wholly_known()
+                .then(|| ConstValue::shared(value.without_all_marks())),
             ..Abstract::of_type(value.ty())
         };
         if value.is_wholly_known() && value.deep_marks() == *value.marks() {
