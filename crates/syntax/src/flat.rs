@@ -85,6 +85,8 @@ struct SpareBuffers {
 
 thread_local! {
     static SPARE: Cell<Option<Box<SpareBuffers>>> = const { Cell::new(None) };
+    /// The list of the tree that was dropped last.
+    static SPARE_ENTRIES: Cell<Vec<Entry>> = const { Cell::new(Vec::new()) };
 }
 
 /// A flat tree and the errors of its text.
@@ -94,6 +96,16 @@ pub struct FlatParse<'t> {
     /// The entries in source order, parents before children.
     entries: Vec<Entry>,
     errors: Vec<SyntaxError>,
+}
+
+impl Drop for FlatParse<'_> {
+    fn drop(&mut self) {
+        let mut entries = mem::take(&mut self.entries);
+        if entries.capacity() <= MAX_SPARE {
+            entries.clear();
+            SPARE_ENTRIES.set(entries);
+        }
+    }
 }
 
 impl fmt::Debug for FlatParse<'_> {
@@ -197,8 +209,10 @@ fn entry(kind: SyntaxKind, range: TextRange, is_token: bool) -> Entry {
 fn entries(tokens: Tokens<'_>, events: &mut [Event]) -> Vec<Entry> {
     // Each node has two events and one entry. Each token has one event and one entry.
     let capacity = (events.len() + tokens.len()) / 2 + 1;
-    let mut list =
-        FlatSink { tokens, at: 0, open: SmallVec::new(), entries: Vec::with_capacity(capacity) };
+    let mut entries = SPARE_ENTRIES.take();
+    entries.clear();
+    entries.reserve(capacity);
+    let mut list = FlatSink { tokens, at: 0, open: SmallVec::new(), entries };
     let mut parents = StartedNodes::new();
     for index in 0..events.len() {
         match events[index] {

@@ -23,8 +23,8 @@ pub enum Type {
     Set(Arc<Type>),
     /// Values of one type under text keys.
     Map(Arc<Type>),
-    /// A fixed sequence of values, each with its own type. The list is a `Vec`, whose reference takes one word: each value
-    /// has room for a type.
+    /// A fixed sequence of values, each with its own type. A reference to a `Vec` takes one word, one to a slice two,
+    /// and each value has room for a type.
     Tuple(Arc<Vec<Type>>),
     /// Named attributes, each with its own type.
     Object(Arc<ObjectType>),

@@ -97,7 +97,7 @@ impl BodyInfer<'_, '_> {
         }
         if schema.blocks().is_empty() && written.iter().flatten().all(is_unmarked) {
             self.unsupported(body, schema, &fixup);
-            return self.infer.unmarked_object(schema);
+            return self.infer.unmarked_object(schema, unmarked_object);
         }
         let attrs = schema.attributes().iter().zip(written);
         let attrs = attrs.map(|((name, it), value)| (name.clone(), read_back(it, value)));
@@ -560,7 +560,7 @@ fn object_of(schema: &SchemaBlock, parts: Attrs) -> Abstract {
 }
 
 /// The value of reading a block without nested blocks whose arguments have no marks. It follows from the schema.
-pub(super) fn unmarked_object(schema: &SchemaBlock) -> Abstract {
+fn unmarked_object(schema: &SchemaBlock) -> Abstract {
     let attrs = schema.attributes().iter();
     object_of(schema, attrs.map(|(name, it)| (name.clone(), read_back(it, None))).collect())
 }

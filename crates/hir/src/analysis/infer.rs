@@ -43,7 +43,6 @@ use values::{
 
 use crate::{
     analysis::{
-        body,
         deprecated::{DeprecatedOutput, DeprecatedPart, DeprecatedReference},
         infer::flow::Flow,
         origin::Origin,
@@ -191,14 +190,18 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The value of a block of this schema without nested blocks and marks. It is kept for further blocks until
-    /// [`Infer::forget_unmarked_objects`], which must be called before the schema is dropped.
-    pub(super) fn unmarked_object(&mut self, schema: &provider::Block) -> Abstract {
+    /// Returns the value of a block of this schema without nested blocks and marks, which `make` creates. It is kept
+    /// for further blocks until [`Infer::forget_unmarked_objects`], which must be called before the schema is dropped.
+    pub(super) fn unmarked_object(
+        &mut self,
+        schema: &provider::Block,
+        make: impl FnOnce(&provider::Block) -> Abstract,
+    ) -> Abstract {
         let address = std::ptr::from_ref(schema);
         if let Some((_, known)) = self.unmarked.iter().find(|(it, _)| *it == address) {
             return known.clone();
         }
-        let object = body::unmarked_object(schema);
+        let object = make(schema);
         self.unmarked.push((address, object.clone()));
         object
     }
