@@ -108,6 +108,7 @@ impl Walk<'_> {
             let change = Change {
                 subject,
                 request: &request,
+                followed: &followed,
                 unchanged: true,
                 paths,
                 forced_by_write_only: false,
@@ -118,6 +119,7 @@ impl Walk<'_> {
         let change = Change {
             subject,
             request: &request,
+            followed: &followed,
             unchanged,
             paths: replace.changed,
             forced_by_write_only: replace.has_write_only,
@@ -149,7 +151,8 @@ impl Walk<'_> {
         provider: &dyn Provider,
         change: Change<'_>,
     ) -> Result<ChangePlan, Failed> {
-        let Change { subject, request, unchanged, paths, forced_by_write_only, answer } = change;
+        let Change { subject, request, unchanged, paths, forced_by_write_only, answer, .. } =
+            change;
         let before = before(request.prior);
         let planned = decision::Planned {
             is_unchanged: unchanged,
@@ -168,7 +171,12 @@ impl Walk<'_> {
         }
         let before =
             request.prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
-        let after = self.planned_marks(subject, request.config, &answer.planned);
+        // A new object follows the whole configuration, also what `ignore_changes` excludes.
+        let marked_by = match action {
+            Action::DeleteThenCreate => request.config,
+            _ => change.followed,
+        };
+        let after = self.planned_marks(subject, marked_by, &answer.planned);
         let action = match action {
             // Only the sensitive marks of the object change: the state must record them, but the provider has
             // nothing to do.
@@ -312,6 +320,8 @@ fn before(prior: Option<&Prior>) -> Before {
 struct Change<'t> {
     subject: &'t Subject,
     request: &'t ChangeRequest<'t>,
+    /// The configuration with the ignored parts replaced by those of the prior object, with their marks.
+    followed: &'t Value,
     /// True if the object would stay as it is.
     unchanged: bool,
     /// Paths whose change requires a replacement.

@@ -371,3 +371,37 @@ fn update_of_marks_alone_takes_the_dependencies_of_the_configuration() {
     };
     assert_eq!(world.state.instances().filter(is_first).count(), 1);
 }
+
+#[test]
+fn marks_of_ignored_arguments_do_not_change() {
+    let declared = |is_sensitive: bool, tag: &str| {
+        format!(
+            r#"
+variable "name" {{
+  sensitive = {is_sensitive}
+  default   = "a"
+}}
+resource "test_thing" "a" {{
+  name = var.name
+  tags = {{ t = "{tag}" }}
+  lifecycle {{
+    ignore_changes = [name]
+  }}
+}}
+"#
+        )
+    };
+    let mut world = world(&declared(false, "1"));
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    world.edit("main.tf", &declared(true, "1"));
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(order(&world), "");
+    world.edit("main.tf", &declared(true, "2"));
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(order(&world), "test_thing.a: Modifying...\n");
+    let has_secrets = |it: &state::InstanceEntry<'_>| {
+        it.instance.current.as_ref().is_some_and(|it| !it.sensitive_paths.is_empty())
+    };
+    assert_eq!(world.state.instances().filter(has_secrets).count(), 0);
+}
