@@ -494,7 +494,9 @@ impl Walk<'_> {
             }
             return Err(Failed);
         };
-        let marks = config.without_deep(MarkKind::Deprecated).path_marks();
+        let updated = prior.filter(|_| plan.action == Action::Update);
+        let followed = self.followed(subject, updated, config);
+        let marks = followed.without_deep(MarkKind::Deprecated).path_marks();
         let value = self.marked(subject, value).with_path_marks(&marks);
         let result = decision::Applied {
             has_failed: applied.failed,

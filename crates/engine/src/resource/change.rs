@@ -75,12 +75,7 @@ impl Walk<'_> {
             prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
         let ignored = self.ignored(subject).filter(|_| prior.is_some());
         let block = subject.schema.block();
-        let followed = match &ignored {
-            Some(ignored) => {
-                objchange::ignore_changes(&prior_value, request.config, Some(block), ignored)
-            }
-            None => request.config.clone(),
-        };
+        let followed = self.followed(subject, prior, request.config);
         let (private, identity) =
             prior.map_or_else(Default::default, |it| (it.private.clone(), it.identity.clone()));
         let first =
@@ -282,6 +277,23 @@ impl Walk<'_> {
             );
         }
         Err(Failed)
+    }
+
+    /// The configuration with the parts that `ignore_changes` excludes replaced by those of the prior object, with their
+    /// marks.
+    pub(crate) fn followed(
+        &self,
+        subject: &Subject,
+        prior: Option<&Prior>,
+        config: &Value,
+    ) -> Value {
+        match (prior, self.ignored(subject)) {
+            (Some(prior), Some(ignored)) => {
+                let block = Some(subject.schema.block());
+                objchange::ignore_changes(&prior.value, config, block, &ignored)
+            }
+            _ => config.clone(),
+        }
     }
 
     fn ignored(&self, subject: &Subject) -> Option<objchange::IgnoreChanges> {

@@ -100,7 +100,9 @@ fn captured(regex: &Regex, captures: &Captures<'_>, ty: &Type) -> Value {
     match ty {
         Type::Object(_) => {
             let names = regex.capture_names().flatten();
-            Value::object(names.map(|name| (Str::from(name), group(captures.name(name)))).collect())
+            Value::object(
+                names.map(|name| (Str::on_heap(name), group(captures.name(name)))).collect(),
+            )
         }
         Type::Tuple(_) => {
             Value::tuple((1..captures.len()).map(|i| group(captures.get(i))).collect())
