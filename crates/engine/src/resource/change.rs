@@ -279,8 +279,8 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    /// The configuration with the parts that `ignore_changes` excludes replaced by those of the prior object, with their
-    /// marks.
+    /// The configuration with the parts that `ignore_changes` excludes replaced by those of the prior object, with
+    /// their marks.
     pub(crate) fn followed(
         &self,
         subject: &Subject,
