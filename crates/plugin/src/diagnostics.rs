@@ -1,7 +1,7 @@
 //! Conversion of diagnostics and attribute paths from and to messages.
 
 use provider::{ProviderDiagnostic, Severity};
-use values::{Kind, Path, Step, Value};
+use values::{Kind, Path, Step, Str, Value};
 
 use crate::{
     generated::tfplugin::{self, attribute_path, diagnostic},
@@ -97,7 +97,7 @@ pub(crate) fn read_path(message: tfplugin::AttributePath) -> Path {
     use attribute_path::step::Selector;
     let steps = message.steps.into_iter().take(LONGEST_PATH).filter_map(|step| {
         Some(match step.selector? {
-            Selector::AttributeName(name) => Step::Attr(name.into()),
+            Selector::AttributeName(name) => Step::Attr(Str::on_heap(&name)),
             Selector::ElementKeyString(key) => Step::Index(Value::string(key)),
             Selector::ElementKeyInt(index) => Step::Index(Value::int(index)),
         })

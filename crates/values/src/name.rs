@@ -4,7 +4,9 @@
 //! copy neither allocates nor counts references, and a comparison follows no pointer.
 //!
 //! **Invariant:** a name that is made from a value's text shares the allocation of the text. So a secret that is used
-//! as a key stays on the heap, which is cleared when it is freed, and never on a stack.
+//! as a key stays on the heap, which is cleared when it is freed, and never on a stack. Names that are read from data
+//! (states, messages of providers, JSON, YAML, CSV) are made by [`Str::on_heap`], because they may be secret;
+//! `Str::from` is for names that a configuration or a schema declares.
 
 use std::{
     borrow::{Borrow, Cow},

@@ -13,7 +13,7 @@ pub(crate) fn distinct_in_order(values: Vec<Value>) -> Vec<Value> {
         return values;
     }
     let mut kept = match values.len() {
-        0..FEW => distinct_of_few(values),
+        0..=FEW => distinct_of_few(values),
         _ => distinct_of_many(values),
     };
     sorted::sort_by(&mut kept, |(hash_a, a), (hash_b, b)| order(a, hash_a, b, hash_b));

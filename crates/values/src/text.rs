@@ -5,9 +5,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{Str, Text};
 
-/// Normalizes a name to form C.
+/// Normalizes a name to form C. The name may be secret, as that of a decoded object.
 pub(crate) fn normalized(name: &str) -> Str {
-    if is_normal(name) { Str::from(name) } else { Str::from(composed(name)) }
+    if is_normal(name) { Str::on_heap(name) } else { Str::from(composed(name)) }
 }
 
 /// Normalizes a name to form C, and returns the same one if it is normalized already.

@@ -223,7 +223,7 @@ impl Evaluation<'_> {
         match convert(&key, &Type::String) {
             Ok(text) => {
                 let is_secret = text.has_deep_secret();
-                Ok(text.as_str().map(|text| (Str::from(text), is_secret)))
+                Ok(text.as_str().map(|text| (Str::on_heap(text), is_secret)))
             }
             Err(error) => {
                 progress.shape.add(&key.deep_marks());

@@ -67,7 +67,7 @@ fn position(key: &Value) -> Option<usize> {
 fn name_of(step: &Step) -> Option<Str> {
     match step {
         Step::Attr(name) => Some(name.clone()),
-        Step::Index(key) => key.as_str().map(Str::from),
+        Step::Index(key) => key.as_str().map(Str::on_heap),
     }
 }
 

@@ -88,7 +88,7 @@ impl Reading<'_> {
             let read = self.json_value(value);
             is_whole &= read.is_some();
             let Some(read) = read else { continue };
-            if attributes.insert(Str::from(&*name.text), read).is_some() {
+            if attributes.insert(Str::on_heap(&name.text), read).is_some() {
                 let detail =
                     "This object has another attribute of the same name. Keep one of the two.";
                 self.problem(Summary::DUPLICATE_FILE_KEY, detail, name.range);

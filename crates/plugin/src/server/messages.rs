@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use prost_types::Timestamp;
 use provider::{Private, ProviderDiagnostic, RawState, Schema};
-use values::{Type, Value};
+use values::{Str, Type, Value};
 
 use crate::{
     diagnostics, dynamic_value,
@@ -120,7 +120,10 @@ pub(super) fn raw_state(message: Option<tfplugin::RawState>) -> RawState {
         it => {
             let flatmap = it.map(|it| it.flatmap).unwrap_or_default();
             RawState::Flatmap(
-                flatmap.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+                flatmap
+                    .into_iter()
+                    .map(|(key, value)| (Str::on_heap(&key), Str::on_heap(&value)))
+                    .collect(),
             )
         }
     }

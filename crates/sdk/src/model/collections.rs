@@ -133,7 +133,7 @@ impl<K: AsRef<str> + for<'a> From<&'a str> + Ord, T: AttributeValue> AttributeVa
     }
 
     fn encode(&self) -> Value {
-        let entry = |(key, element): (&K, &T)| (Str::from(key.as_ref()), element.encode());
+        let entry = |(key, element): (&K, &T)| (Str::on_heap(key.as_ref()), element.encode());
         Value::map(T::ty(), self.iter().map(entry).collect())
     }
 }

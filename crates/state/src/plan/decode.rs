@@ -158,7 +158,7 @@ impl Decoder {
 
     fn path(&self, it: PathMessage) -> Result<Path, PlanFileError> {
         let step = |kind: Option<StepKind>| match kind {
-            Some(StepKind::Attr(name)) => Ok(Step::Attr(name.into())),
+            Some(StepKind::Attr(name)) => Ok(Step::Attr(Str::on_heap(&name))),
             Some(StepKind::Index(key)) => {
                 // An index must not have sensitive paths of its own: such paths could nest without end.
                 if !key.sensitive.is_empty() {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use values::json::{self, JsonText};
-use values::{Path, Step, Type};
+use values::{Path, Step, Str, Type};
 
 use crate::error::EncodeError;
 
@@ -32,7 +32,7 @@ fn read_step(step: RawStep<'_>) -> Result<Step, String> {
         "get_attr" => {
             let name: String = serde_json::from_str(step.value.get())
                 .map_err(|_| "has a malformed attribute name in sensitive_attributes".to_owned())?;
-            Ok(Step::Attr(name.into()))
+            Ok(Step::Attr(Str::on_heap(&name)))
         }
         "index" => {
             let key = json::decode(step.value.get().as_bytes(), &Type::Dynamic);

@@ -399,7 +399,8 @@ fn read_attributes(
         }
         (Some(_), _) => Err("has attributes that are not an object".to_owned()),
         (None, Some(flat)) => {
-            let entries = flat.into_iter().map(|(key, value)| (Str::from(key), Str::from(value)));
+            let entries =
+                flat.into_iter().map(|(key, value)| (Str::on_heap(&key), Str::on_heap(&value)));
             Ok(Attributes::Flat(Arc::new(entries.collect())))
         }
         // OpenTofu also reads such an object as an empty one.

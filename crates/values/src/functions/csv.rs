@@ -28,8 +28,7 @@ fn csvdecode_type(args: &[Value]) -> Result<Type, FunctionError> {
 
 fn header(reader: &mut Reader<'_>) -> Result<Vec<Str>, String> {
     let names = reader.record()?.ok_or("missing header line")?;
-    let names: Vec<Str> =
-        names.iter().map(|name| crate::text::normalized_name(Str::on_heap(name))).collect();
+    let names: Vec<Str> = names.iter().map(|name| crate::text::normalized(name)).collect();
     // After sorting, equal names are neighbours.
     let mut sorted: Vec<&Str> = names.iter().collect();
     sorted::sort(&mut sorted);

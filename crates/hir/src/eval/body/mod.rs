@@ -68,7 +68,7 @@ impl Evaluation<'_> {
         let legacy = self.legacy_blocks(body, schema, place, &mut given)?;
         let mut attributes = Vec::with_capacity(schema.attributes().len());
         for (name, attribute) in schema.attributes() {
-            let value = match given.iter().rposition(|(it, _)| *it == name) {
+            let value = match given.iter().position(|(it, _)| *it == name) {
                 Some(position) => given.swap_remove(position).1,
                 None => self.absent_attribute(name, attribute, place),
             };
