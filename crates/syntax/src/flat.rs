@@ -81,12 +81,12 @@ const MAX_SPARE: usize = 1 << 14;
 struct SpareBuffers {
     lexed: Lexed,
     parser: parser::SpareBuffers,
+    /// The list of the last tree that was dropped.
+    entries: Vec<Entry>,
 }
 
 thread_local! {
     static SPARE: Cell<Option<Box<SpareBuffers>>> = const { Cell::new(None) };
-    /// The list of the tree that was dropped last.
-    static SPARE_ENTRIES: Cell<Vec<Entry>> = const { Cell::new(Vec::new()) };
 }
 
 /// A flat tree and the errors of its text.
@@ -103,7 +103,9 @@ impl Drop for FlatParse<'_> {
         let mut entries = mem::take(&mut self.entries);
         if entries.capacity() <= MAX_SPARE {
             entries.clear();
-            SPARE_ENTRIES.set(entries);
+            let mut spare = SPARE.take().unwrap_or_default();
+            spare.entries = entries;
+            SPARE.set(Some(spare));
         }
     }
 }
@@ -135,7 +137,7 @@ impl<'t> FlatParse<'t> {
         let lexed = lexer::lex_into(text, mode, mem::take(&mut spare.lexed));
         let tokens = lexed.as_tokens(text);
         let (mut events, errors) = parse_events(tokens, newlines, root, &mut spare.parser);
-        let entries = entries(tokens, &mut events);
+        let entries = entries(tokens, &mut events, mem::take(&mut spare.entries));
         (spare.lexed, spare.parser.events) = (lexed, events);
         if spare.lexed.kinds.capacity() <= MAX_SPARE {
             SPARE.set(Some(spare));
@@ -205,12 +207,10 @@ fn entry(kind: SyntaxKind, range: TextRange, is_token: bool) -> Entry {
     Entry { start: range.start().into(), end: range.end().into(), next: 0, kind, is_token }
 }
 
-/// Builds the list that `events` describe over all of `tokens`.
-fn entries(tokens: Tokens<'_>, events: &mut [Event]) -> Vec<Entry> {
+/// Builds the list that `events` describe over all of `tokens`, in the memory of an empty list.
+fn entries(tokens: Tokens<'_>, events: &mut [Event], mut entries: Vec<Entry>) -> Vec<Entry> {
     // Each node has two events and one entry. Each token has one event and one entry.
     let capacity = (events.len() + tokens.len()) / 2 + 1;
-    let mut entries = SPARE_ENTRIES.take();
-    entries.clear();
     entries.reserve(capacity);
     let mut list = FlatSink { tokens, at: 0, open: SmallVec::new(), entries };
     let mut parents = StartedNodes::new();

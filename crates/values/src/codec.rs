@@ -47,7 +47,7 @@ impl CodecError {
         CodecError { path: path.clone(), message: message.into() }
     }
 
-    /// Returns the same error of a part of which the value with the error is a part.
+    /// Returns the error as one of the container, in which `step` leads to the faulty value.
     pub(crate) fn within(mut self, step: Step) -> CodecError {
         self.path = std::iter::once(&step).chain(self.path.steps()).cloned().collect();
         self

@@ -9,7 +9,7 @@
 //! `Str::from` is for names that a configuration or a schema declares.
 
 use std::{
-    borrow::{Borrow, Cow},
+    borrow::Borrow,
     cmp::Ordering,
     fmt,
     hash::{Hash, Hasher},
@@ -34,12 +34,6 @@ enum Stored {
 }
 
 impl Str {
-    /// The name with a text that is part of the program.
-    #[must_use]
-    pub const fn of_static(text: &'static str) -> Str {
-        Str(Stored::Own(SmolStr::new_static(text)))
-    }
-
     /// A name in an allocation of its own, for text that may be secret.
     #[must_use]
     pub fn on_heap(text: &str) -> Str {
@@ -67,7 +61,7 @@ impl Str {
 
 impl Default for Str {
     fn default() -> Str {
-        Str::of_static("")
+        Str(Stored::Own(SmolStr::default()))
     }
 }
 
@@ -107,13 +101,6 @@ impl PartialEq<str> for Str {
     #[inline]
     fn eq(&self, other: &str) -> bool {
         **self == *other
-    }
-}
-
-impl PartialEq<&str> for Str {
-    #[inline]
-    fn eq(&self, other: &&str) -> bool {
-        **self == **other
     }
 }
 
@@ -157,20 +144,8 @@ impl From<&str> for Str {
     }
 }
 
-impl From<&String> for Str {
-    fn from(text: &String) -> Str {
-        Str::from(&**text)
-    }
-}
-
 impl From<String> for Str {
     fn from(text: String) -> Str {
-        Str(Stored::Own(SmolStr::from(text)))
-    }
-}
-
-impl From<Cow<'_, str>> for Str {
-    fn from(text: Cow<'_, str>) -> Str {
         Str(Stored::Own(SmolStr::from(text)))
     }
 }
@@ -190,16 +165,7 @@ impl From<SmolStr> for Str {
 
 impl From<Str> for Text {
     fn from(name: Str) -> Text {
-        match name.0 {
-            Stored::Own(name) => Arc::from(&*name),
-            Stored::Shared(text) => text,
-        }
-    }
-}
-
-impl From<Str> for String {
-    fn from(name: Str) -> String {
-        name.as_str().to_owned()
+        name.to_text()
     }
 }
 
@@ -208,6 +174,7 @@ mod tests {
     use std::hash::BuildHasher as _;
 
     use super::*;
+    use crate::{Type, json, msgpack};
 
     #[test]
     fn names_and_their_optional_forms_take_three_words() {
@@ -221,6 +188,21 @@ mod tests {
         let name = Str::from(Arc::clone(&text));
         assert!(Arc::ptr_eq(&name.to_text(), &text));
         assert!(Arc::ptr_eq(&Text::from(name), &text));
+    }
+
+    #[test]
+    fn decoded_names_are_on_the_heap() {
+        let json = json::decode_implied(br#"{"key": 1}"#).expect("is JSON");
+        let map = Type::map(Type::Number);
+        let typed = json::decode(br#"{"key": 1}"#, &map).expect("is a map");
+        let packed = msgpack::encode(&typed, &map).expect("has no marks");
+        let unpacked = msgpack::decode(&packed, &map).expect("was encoded");
+        for value in [json, typed, unpacked] {
+            let names: Vec<&Str> = value.as_map().expect("has keys").keys().collect();
+            assert!(matches!(names[..], [Str(Stored::Shared(_))]), "{value:?}");
+        }
+        let Type::Object(object) = Type::object([("key", Type::Bool)]) else { unreachable!() };
+        assert!(object.iter().all(|(name, _)| matches!(name.0, Stored::Shared(_))));
     }
 
     #[test]

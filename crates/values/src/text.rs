@@ -7,7 +7,7 @@ use crate::{Str, Text};
 
 /// Normalizes a name to form C. The name may be secret, as that of a decoded object.
 pub(crate) fn normalized(name: &str) -> Str {
-    if is_normal(name) { Str::on_heap(name) } else { Str::from(composed(name)) }
+    normalized_name(Str::on_heap(name))
 }
 
 /// Normalizes a name to form C, and returns the same one if it is normalized already.

@@ -2,7 +2,7 @@
 
 use provider::{Attribute, AttributeType, Block, NestedObject, Nesting, ObjectNesting};
 use sorted::{SortedMap, TreeSet};
-use values::{Kind, Str, Type, Value};
+use values::{Kind, Str, Text, Type, Value};
 
 use crate::diff::{
     Act, Group, NamedNode, Node, Shape,
@@ -256,7 +256,7 @@ pub(super) fn primitive(change: &Change<'_>) -> Node {
     Node { act: change.act(), replace: change.forces_replacement(), shape }
 }
 
-fn text(value: Option<&Value>) -> Option<values::Text> {
+fn text(value: Option<&Value>) -> Option<Text> {
     match value?.kind() {
         Kind::String(text) => Some(text.clone()),
         // Happens only for a plan file whose values do not match the schema.

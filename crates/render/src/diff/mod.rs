@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use db::Difference;
 use provider::Block;
 use state::{Action, OutputChange, OutputValue, ResourceChange};
-use values::{MarkKind, Path, Step, Str, Value};
+use values::{MarkKind, Path, Step, Str, Text, Value};
 
 use crate::{
     diff::{
@@ -75,8 +75,8 @@ enum Shape {
         after: Scalar,
     },
     Text {
-        before: Option<values::Text>,
-        after: Option<values::Text>,
+        before: Option<Text>,
+        after: Option<Text>,
     },
     /// A value that is known after apply, with the old value.
     Unknown(Option<Box<Node>>),

@@ -1,6 +1,6 @@
 //! Accessors for bodies and their parts: attributes, blocks and labels.
 
-use smol_str::SmolStr;
+use smol_str::{SmolStr, SmolStrBuilder};
 
 use super::{AstChildren, AstNode, Attribute, Block, Body, BodyItem, Label, SourceFile, support};
 use crate::syntax_kind::SyntaxKind::{IDENT, L_BRACE, OPEN_QUOTE, QUOTED_LIT, R_BRACE};
@@ -97,12 +97,9 @@ impl<N: TreeNode> Label<N> {
         if let Some(name) = support::token(&self.syntax, IDENT) {
             return SmolStr::new(name.text());
         }
-        let mut quoted = support::tokens(&self.syntax).filter(|token| token.kind() == QUOTED_LIT);
-        let Some(first) = quoted.next() else { return SmolStr::default() };
-        let first = literal::unescape_quoted(first.text());
-        let Some(second) = quoted.next() else { return SmolStr::from(first) };
-        let mut out = first.into_owned() + &literal::unescape_quoted(second.text());
+        let quoted = support::tokens(&self.syntax).filter(|token| token.kind() == QUOTED_LIT);
+        let mut out = SmolStrBuilder::new();
         quoted.for_each(|token| out.push_str(&literal::unescape_quoted(token.text())));
-        out.into()
+        out.finish()
     }
 }

@@ -233,8 +233,8 @@ impl Scan<'_> {
                     }
                     _ => self.at += 1,
                 },
-                b'\n' => return None,
-                _ => self.at += 1,
+                // A newline, the only other byte of these.
+                _ => return None,
             }
         }
     }

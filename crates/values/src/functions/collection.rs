@@ -6,7 +6,7 @@ use super::{
 };
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::{Kind, Number, Refinements, Type, Value, convert, equality, rules::RuleId};
+use crate::{Kind, Number, Refinements, Str, Type, Value, convert, equality, rules::RuleId};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function::new(
@@ -141,9 +141,8 @@ fn keys_type(args: &[Value]) -> Result<Type, FunctionError> {
 }
 
 fn keys(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let names = |names: Vec<&crate::Str>| {
-        names.into_iter().map(|name| Value::string(name.clone())).collect()
-    };
+    let names =
+        |names: Vec<&Str>| names.into_iter().map(|name| Value::string(name.clone())).collect();
     match (call.args[0].ty(), call.args[0].kind()) {
         (Type::Object(object), _) => {
             Ok(Value::tuple(names(object.iter().map(|(name, _)| name).collect())))
@@ -261,7 +260,7 @@ fn sum(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let mut swapped: std::collections::BTreeMap<crate::Str, Vec<Value>> = Default::default();
+    let mut swapped: std::collections::BTreeMap<Str, Vec<Value>> = Default::default();
     for (key, list) in call.args[0].as_map().into_iter().flatten() {
         if list.is_null() {
             return Err(FunctionError::new("input must not contain null list"));
@@ -270,10 +269,7 @@ fn transpose(call: &Call<'_>) -> Result<Value, FunctionError> {
             let Kind::String(name) = item.kind() else {
                 return Err(FunctionError::at(0, "input must not contain null list elements"));
             };
-            swapped
-                .entry(crate::Str::from(name.clone()))
-                .or_default()
-                .push(Value::string(key.clone()));
+            swapped.entry(Str::from(name.clone())).or_default().push(Value::string(key.clone()));
         }
     }
     let swapped =
