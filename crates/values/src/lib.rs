@@ -2,8 +2,9 @@
 //!
 //! Start reading at [`Value`], then [`Type`], [`Marks`] and [`Refinements`]; [`Number`] and [`Str`], the type of names,
 //! stand alone. Around them: [`convert`], [`ops`] and [`functions`] compute; [`msgpack`] and [`json`] encode and
-//! decode; [`rules`] defines how marks pass through each operation. `tests/walkthrough.rs` shows them in use. Recorded results
-//! of OpenTofu and cty are in `tests/data` of the repository. The tests of mark rules need the feature `mutation`.
+//! decode; [`rules`] defines how marks pass through each operation. `tests/walkthrough.rs` shows them in use. Recorded
+//! results of OpenTofu and cty are in `tests/data` of the repository. The tests of mark rules need the feature
+//! `mutation`.
 //!
 //! **Invariant:** the content of an ephemeral value reaches no `Debug`, `Display` or `Serialize`.
 //! **Invariant:** text is in normalization form C.
